@@ -20,6 +20,9 @@ const MaxValueDepth = 32
 // JsonOf is the inverse of SetJSON.
 func JsonOf(value pcommon.Value) []byte { return appendJSON(nil, value, 0) }
 
+// AppendJSON appends the result of JsonOf.
+func AppendJSON(dst []byte, value pcommon.Value) []byte { return appendJSON(dst, value, 0) }
+
 func appendJSON(dst []byte, value pcommon.Value, depth int) []byte {
 	switch value.Type() {
 	case pcommon.ValueTypeStr:
@@ -46,25 +49,19 @@ func appendJSON(dst []byte, value pcommon.Value, depth int) []byte {
 
 func appendJSONList(dst []byte, list pcommon.Slice, depth int) []byte {
 	dst = append(dst, '[')
-	for i, element := range list.All() {
+	for i := range list.Len() {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendJSON(dst, element, depth+1)
+		dst = appendJSON(dst, list.At(i), depth+1)
 	}
 	return append(dst, ']')
 }
 
 func appendJSONMap(dst []byte, m pcommon.Map, depth int) []byte {
 	dst = append(dst, '{')
-	first := true
 	for key, value := range m.All() {
-		if !first {
-			dst = append(dst, ',')
-		}
-		first = false
-		dst = append(jsonscan.AppendJSONText(dst, key), ':')
-		dst = appendJSON(dst, value, depth+1)
+		dst = appendJSON(jsonscan.AppendName(dst, key), value, depth+1)
 	}
 	return append(dst, '}')
 }

@@ -77,6 +77,11 @@ func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace
 	if !ok {
 		return false
 	}
+	n := 0
+	eachMap(list, func(pcommon.Map) { n++ })
+	if n != len(stack.Frames) { // a map with two stacks
+		return false
+	}
 	slices.Reverse(stack.Frames) // innermost first, as in the attribute
 	found := w.frames(s, stack.Frames, thrown)
 	var frames []event.EventFrame

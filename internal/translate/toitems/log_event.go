@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	level, _ := levelOf(record)
 	out := &e.item
 	*out = event.ErrorEvent{ // reuses the memory of the last event
-		Exceptions: out.Exceptions[:0], Threads: out.Threads[:0], Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]},
+		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]},
 		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform: attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
@@ -42,7 +43,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 	e.fillContexts(record, item, s)
 	e.fields(out, attrs)
-	out.Message = e.message(record, out)
+	out.Message = e.message(record)
 	if data := out.Trace.Data; out.Trace.TraceID == "" { // Sentry drops a trace context without a trace
 		if len(data) > 0 { // processors may add attributes
 			e.contexts.Put("otel", "attributes", e.scratch.Object(pcommon.Map{}, data))
@@ -53,7 +54,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if item == sentry.ItemFeedback {
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
-	e.payload = event.AppendEvent(e.payload[:0], out)
+	e.payload = event.AppendEventLists(e.payload[:0], out, e.exceptions, e.threads)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
 	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
@@ -80,9 +81,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 		case semconv.SentryFingerprint:
 			out.Fingerprint = e.textsOf(value)
 		case semconv.SentryExceptions:
-			e.exceptions(value, out)
+			e.exceptions = e.list(value, formInException)
 		case semconv.SentryThreads:
-			e.threads(value, out)
+			e.threads = e.list(value, formInThread)
 		case semconv.SentryBreadcrumbs:
 			if value.Type() == pcommon.ValueTypeSlice {
 				out.Breadcrumbs = tosentry.CrumbsOf(value.Slice(), &e.scratch)
@@ -130,14 +131,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 
 // isPrefixed reports whether an attribute is one of a group that is read elsewhere.
 func isPrefixed(key string) bool {
-	for _, prefix := range []string{
-		semconv.SentryContextPrefix, semconv.SentryUserPrefix, semconv.SentryMessageParameterPrefix, semconv.HTTPRequestHeaderPrefix, semconv.HTTPResponseHeaderPrefix,
-	} {
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(key, semconv.SentryContextPrefix) || strings.HasPrefix(key, semconv.SentryUserPrefix) ||
+		strings.HasPrefix(key, semconv.SentryMessageParameterPrefix) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix) ||
+		strings.HasPrefix(key, semconv.HTTPResponseHeaderPrefix)
 }
 
 // elsewhere contains the attributes that are read elsewhere, those that describe only the record, and
@@ -193,21 +189,31 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 }
 
 // message is the inverse of fromsentry.putMessage and eventBody.
-func (e *logExporter) message(record plog.LogRecord, out *event.ErrorEvent) (m event.Message) {
+func (e *logExporter) message(record plog.LogRecord) (m event.Message) {
 	attrs := record.Attributes()
 	m.Template = attr.TextOf(attrs, semconv.SentryMessageTemplate)
 	m.Formatted = record.Body().AsString()
 	if m.Template == m.Formatted {
 		m.Formatted = ""
 	}
-	if n := len(out.Exceptions); n > 0 && m.Template == "" {
+	if m.Template == "" {
 		// An exception without a type is the stack trace of a message.
-		if thrown := &out.Exceptions[n-1]; thrown.Type != "" && m.Formatted == thrown.Headline() {
+		if thrown := thrownOf(attrs); thrown.Type != "" && m.Formatted == thrown.Headline() {
 			m.Formatted = ""
 		}
 	}
 	m.Params = e.params(attrs)
 	return m
+}
+
+// thrownOf returns type and value of the thrown exception, the last one in the list.
+func thrownOf(attrs pcommon.Map) (thrown event.Exception) {
+	if list, ok := attrs.Get(semconv.SentryExceptions); ok {
+		eachMap(list, func(m pcommon.Map) {
+			thrown = event.Exception{Type: attr.TextOf(m, "type"), Value: attr.TextOf(m, "value")}
+		})
+	}
+	return thrown
 }
 
 // params returns the parameters of the message: a list, or an object if they have names.
@@ -232,4 +238,24 @@ func (e *logExporter) params(attrs pcommon.Map) []byte {
 		return e.scratch.List(named)
 	}
 	return e.scratch.Object(pcommon.Map{}, named)
+}
+
+// textsOf returns the texts of a list. The result shares the memory of e.texts.
+func (e *logExporter) textsOf(value pcommon.Value) []string {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	start := len(e.texts)
+	for _, element := range value.Slice().All() {
+		e.texts = append(e.texts, element.AsString())
+	}
+	return slices.Clip(e.texts[start:])
+}
+
+// ofType returns the JSON of a value of the given type, or nil for other types.
+func (e *logExporter) ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
+	if value.Type() != kind {
+		return nil
+	}
+	return e.scratch.JSON(value)
 }

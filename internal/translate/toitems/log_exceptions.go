@@ -3,7 +3,6 @@
 package toitems
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,237 +10,267 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file reads the lists of maps that fromsentry/log_exceptions.go writes. There, the innermost
-// frame comes first; in Sentry, it comes last.
+// This file writes the lists of maps that fromsentry/log_exceptions.go creates: exceptions and threads. Their members have Sentry's names.
+// There, the innermost frame comes first; in Sentry, it comes last.
+//
+// It writes JSON without structs in between: an event has hundreds of such members, and reading them into structs took half of the time.
+
+// form is the form of a member in Sentry's schema. Members of another form are omitted.
+type form int
+
+const (
+	isUnknown  form = iota // not in the schema
+	isText                 // any scalar, as text
+	isFlag                 // boolean
+	isWhole                // integer
+	isPosition             // line or column; 0 = none
+	isAddress              // hex text
+	isTexts                // list of texts
+	isObject               // any object
+	isAnything
+	isMechanism
+	isStacktrace
+	isFrames
+)
+
+func formInException(name string) form {
+	switch name {
+	case "type", "value", "module", "thread_id":
+		return isText
+	case "mechanism":
+		return isMechanism
+	case "stacktrace":
+		return isStacktrace
+	}
+	return isUnknown
+}
+
+func formInMechanism(name string) form {
+	switch name {
+	case "type", "description", "help_link", "source":
+		return isText
+	case "handled", "synthetic", "is_exception_group":
+		return isFlag
+	case "exception_id", "parent_id":
+		return isWhole
+	case "meta", "data":
+		return isObject
+	}
+	return isUnknown
+}
+
+func formInThread(name string) form {
+	switch name {
+	case "id", "name", "state":
+		return isText
+	case "priority":
+		return isWhole
+	case "crashed", "current", "main", "daemon":
+		return isFlag
+	case "held_locks":
+		return isObject
+	case "stacktrace":
+		return isStacktrace
+	}
+	return isUnknown
+}
+
+func formInStacktrace(name string) form {
+	switch name {
+	case "frames":
+		return isFrames
+	case "registers":
+		return isObject
+	case "snapshot":
+		return isFlag
+	}
+	return isUnknown
+}
+
+func formInFrame(name string) form {
+	switch name {
+	case "function", "raw_function", "module", "filename", "abs_path", "package", "platform", "context_line":
+		return isText
+	case "lineno", "colno":
+		return isPosition
+	case "in_app", "native":
+		return isFlag
+	case "pre_context", "post_context":
+		return isTexts
+	case "vars":
+		return isAnything
+	case "instruction_addr", "symbol_addr":
+		return isAddress
+	}
+	return isUnknown
+}
+
+// list returns the maps of a list as JSON, or nil if there are none. The result shares the memory of e.lists.
+func (e *logExporter) list(value pcommon.Value, formOf func(name string) form) []byte {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	start := len(e.lists)
+	e.lists = appendMaps(e.lists, value.Slice(), formOf)
+	if len(e.lists) == start+len("[]") {
+		return nil
+	}
+	return e.lists[start:len(e.lists):len(e.lists)]
+}
+
+func appendMaps(dst []byte, list pcommon.Slice, formOf func(name string) form) []byte {
+	dst = append(dst, '[')
+	for i := range list.Len() {
+		dst = appendMap(dst, list.At(i), formOf)
+	}
+	return append(dst, ']')
+}
+
+// appendFrames appends the frames in reverse order.
+func appendFrames(dst []byte, list pcommon.Slice) []byte {
+	dst = append(dst, '[')
+	for i := list.Len() - 1; i >= 0; i-- {
+		dst = appendMap(dst, list.At(i), formInFrame)
+	}
+	return append(dst, ']')
+}
+
+// appendMap appends an element of the list at the end of dst, unless the element is no map.
+func appendMap(dst []byte, value pcommon.Value, formOf func(name string) form) []byte {
+	if value.Type() != pcommon.ValueTypeMap {
+		return dst
+	}
+	if dst[len(dst)-1] != '[' {
+		dst = append(dst, ',')
+	}
+	return appendMembers(append(dst, '{'), value.Map(), formOf)
+}
+
+// appendMembers appends the members of an object and its end.
+func appendMembers(dst []byte, m pcommon.Map, formOf func(name string) form) []byte {
+	for name, value := range m.All() {
+		dst = appendMember(dst, name, value, formOf(name))
+	}
+	return append(dst, '}')
+}
+
+func appendMember(dst []byte, name string, value pcommon.Value, is form) []byte {
+	switch is {
+	case isText:
+		content := value.Str()
+		if content == "" {
+			content = value.AsString() // of another type
+		}
+		return jsonscan.AppendText(dst, name, content)
+	case isFlag:
+		if value.Type() == pcommon.ValueTypeBool {
+			return strconv.AppendBool(jsonscan.AppendKey(dst, name), value.Bool())
+		}
+	case isWhole:
+		if value.Type() == pcommon.ValueTypeInt {
+			return strconv.AppendInt(jsonscan.AppendKey(dst, name), value.Int(), 10)
+		}
+	case isPosition:
+		if number := uint32(value.Int()); number != 0 {
+			return strconv.AppendUint(jsonscan.AppendKey(dst, name), uint64(number), 10)
+		}
+	case isAddress:
+		if number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64); err == nil {
+			return jsonscan.AppendAddress(dst, name, number)
+		}
+	case isTexts:
+		return appendTexts(dst, name, value)
+	case isObject:
+		if value.Type() == pcommon.ValueTypeMap {
+			return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
+		}
+	case isAnything:
+		return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
+	case isMechanism:
+		if value.Type() == pcommon.ValueTypeMap {
+			return appendMembers(append(jsonscan.AppendKey(dst, name), '{'), value.Map(), formInMechanism)
+		}
+	case isStacktrace:
+		return appendStacktrace(dst, name, value)
+	case isFrames:
+		if value.Type() == pcommon.ValueTypeSlice {
+			return appendFrames(jsonscan.AppendKey(dst, name), value.Slice())
+		}
+	}
+	return dst
+}
+
+// appendStacktrace appends a member with frames, which Sentry requires.
+func appendStacktrace(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeMap {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, name), '{')
+	if list, ok := value.Map().Get("frames"); !ok || list.Type() != pcommon.ValueTypeSlice {
+		dst = append(dst, `"frames":[]`...)
+	}
+	return appendMembers(dst, value.Map(), formInStacktrace)
+}
+
+func appendTexts(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeSlice || value.Slice().Len() == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, name), '[')
+	for i, element := range value.Slice().All() {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = jsonscan.AppendJSONText(dst, element.AsString())
+	}
+	return append(dst, ']')
+}
+
+// ExceptionsOf returns the exceptions of an event. There is one for each map of the list.
+func ExceptionsOf(list pcommon.Value) (all []event.Exception) {
+	eachMap(list, func(m pcommon.Map) {
+		var x event.Exception
+		if e := decode("exception", m, formInException); len(e.Exceptions) == 1 {
+			x = e.Exceptions[0]
+		}
+		all = append(all, x)
+	})
+	return all
+}
+
+// ThreadsOf returns the threads of an event. There is one for each map of the list.
+func ThreadsOf(list pcommon.Value) (all []event.EventThread) {
+	eachMap(list, func(m pcommon.Map) {
+		var x event.EventThread
+		if e := decode("threads", m, formInThread); len(e.Threads) == 1 {
+			x = e.Threads[0]
+		}
+		all = append(all, x)
+	})
+	return all
+}
 
 // eachMap visits the maps of a list.
-func eachMap(value pcommon.Value, visit func(pcommon.Map)) {
-	if value.Type() != pcommon.ValueTypeSlice {
+func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
+	if list.Type() != pcommon.ValueTypeSlice {
 		return
 	}
-	for _, element := range value.Slice().All() {
+	for _, element := range list.Slice().All() {
 		if element.Type() == pcommon.ValueTypeMap {
 			visit(element.Map())
 		}
 	}
 }
 
-// ExceptionsOf returns the exceptions of an event.
-func ExceptionsOf(value pcommon.Value) []event.Exception {
-	var e logExporter
-	e.exceptions(value, &e.item)
-	return e.item.Exceptions
-}
-
-// ThreadsOf returns the threads of an event.
-func ThreadsOf(value pcommon.Value) []event.EventThread {
-	var e logExporter
-	e.threads(value, &e.item)
-	return e.item.Threads
-}
-
-// exceptions appends the exceptions of an event.
-func (e *logExporter) exceptions(value pcommon.Value, out *event.ErrorEvent) {
-	eachMap(value, func(m pcommon.Map) {
-		out.Exceptions = append(out.Exceptions, event.Exception{})
-		x := &out.Exceptions[len(out.Exceptions)-1]
-		for key, value := range m.All() {
-			switch key {
-			case "type":
-				x.Type = value.AsString()
-			case "value":
-				x.Value = value.AsString()
-			case "module":
-				x.Module = value.AsString()
-			case "thread_id":
-				x.ThreadID = value.AsString()
-			case "mechanism":
-				x.Mechanism = e.mechanism(value)
-			case "stacktrace":
-				x.Stacktrace = e.stacktrace(value)
-			}
-		}
-	})
-}
-
-func (e *logExporter) mechanism(value pcommon.Value) *event.Mechanism {
-	if value.Type() != pcommon.ValueTypeMap {
-		return nil
+// decode decodes an event with one element in a list.
+func decode(field string, m pcommon.Map, formOf func(name string) form) *event.ErrorEvent {
+	payload := append([]byte(`{"`+field+`":[`), '{')
+	e, err := event.DecodeEvent(append(appendMembers(payload, m, formOf), `]}`...))
+	if err != nil {
+		return &event.ErrorEvent{}
 	}
-	m := &event.Mechanism{}
-	for key, value := range value.Map().All() {
-		switch key {
-		case "type":
-			m.Type = value.AsString()
-		case "description":
-			m.Description = value.AsString()
-		case "help_link":
-			m.HelpLink = value.AsString()
-		case "source":
-			m.Source = value.AsString()
-		case "handled":
-			m.Handled = flagOf(value)
-		case "synthetic":
-			m.Synthetic = flagOf(value)
-		case "is_exception_group":
-			m.Group = flagOf(value)
-		case "exception_id":
-			m.ExceptionID = intOf(value)
-		case "parent_id":
-			m.ParentID = intOf(value)
-		case "meta":
-			m.Meta = e.ofType(value, pcommon.ValueTypeMap)
-		case "data":
-			m.Data = e.ofType(value, pcommon.ValueTypeMap)
-		}
-	}
-	return m
-}
-
-func (e *logExporter) stacktrace(value pcommon.Value) *event.Stacktrace {
-	if value.Type() != pcommon.ValueTypeMap {
-		return nil
-	}
-	s := &event.Stacktrace{}
-	for key, value := range value.Map().All() {
-		switch key {
-		case "frames":
-			s.Frames = e.stack(value)
-		case "registers":
-			s.Registers = e.ofType(value, pcommon.ValueTypeMap)
-		case "snapshot":
-			s.Snapshot = flagOf(value)
-		}
-	}
-	return s
-}
-
-// stack returns frames that share the memory of e.frames.
-func (e *logExporter) stack(value pcommon.Value) []event.EventFrame {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	start := len(e.frames)
-	for i := value.Slice().Len() - 1; i >= 0; i-- {
-		if frame := value.Slice().At(i); frame.Type() == pcommon.ValueTypeMap {
-			e.frames = append(e.frames, event.EventFrame{})
-			e.frame(frame.Map(), &e.frames[len(e.frames)-1])
-		}
-	}
-	return slices.Clip(e.frames[start:])
-}
-
-func (e *logExporter) frame(m pcommon.Map, f *event.EventFrame) {
-	for key, value := range m.All() {
-		switch key {
-		case "function":
-			f.Function = value.AsString()
-		case "raw_function":
-			f.RawFunction = value.AsString()
-		case "module":
-			f.Module = value.AsString()
-		case "filename":
-			f.Filename = value.AsString()
-		case "abs_path":
-			f.AbsPath = value.AsString()
-		case "package":
-			f.Package = value.AsString()
-		case "platform":
-			f.Platform = value.AsString()
-		case "instruction_addr":
-			f.InstructionAddr = addressOf(value)
-		case "symbol_addr":
-			f.SymbolAddr = addressOf(value)
-		case "lineno":
-			f.Line = uint32(intOf(value).Value)
-		case "colno":
-			f.Column = uint32(intOf(value).Value)
-		case "in_app":
-			f.InApp = flagOf(value)
-		case "native":
-			f.Native = flagOf(value)
-		case "pre_context":
-			f.PreContext = e.textsOf(value)
-		case "context_line":
-			f.ContextLine = value.AsString()
-		case "post_context":
-			f.PostContext = e.textsOf(value)
-		case "vars":
-			f.Vars = e.scratch.JSON(value)
-		}
-	}
-}
-
-// threads appends the threads of an event.
-func (e *logExporter) threads(value pcommon.Value, out *event.ErrorEvent) {
-	eachMap(value, func(m pcommon.Map) {
-		out.Threads = append(out.Threads, event.EventThread{})
-		t := &out.Threads[len(out.Threads)-1]
-		for key, value := range m.All() {
-			switch key {
-			case "id":
-				t.ID = value.AsString()
-			case "name":
-				t.Name = value.AsString()
-			case "state":
-				t.State = value.AsString()
-			case "priority":
-				t.Priority = intOf(value)
-			case "crashed":
-				t.Crashed = flagOf(value)
-			case "current":
-				t.Current = flagOf(value)
-			case "main":
-				t.Main = flagOf(value)
-			case "daemon":
-				t.Daemon = flagOf(value)
-			case "held_locks":
-				t.HeldLocks = e.ofType(value, pcommon.ValueTypeMap)
-			case "stacktrace":
-				t.Stacktrace = e.stacktrace(value)
-			}
-		}
-	})
-}
-
-func flagOf(value pcommon.Value) (flag jsonscan.Optional[bool]) {
-	if value.Type() == pcommon.ValueTypeBool {
-		return jsonscan.Some(value.Bool())
-	}
-	return flag
-}
-
-func intOf(value pcommon.Value) (number jsonscan.Optional[int64]) {
-	if value.Type() == pcommon.ValueTypeInt {
-		return jsonscan.Some(value.Int())
-	}
-	return number
-}
-
-// addressOf parses a hex address.
-func addressOf(value pcommon.Value) (address jsonscan.Address) {
-	number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64)
-	return jsonscan.Address{Value: number, Set: err == nil}
-}
-
-// textsOf returns the texts of a list. The result shares the memory of e.texts.
-func (e *logExporter) textsOf(value pcommon.Value) []string {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	start := len(e.texts)
-	for _, element := range value.Slice().All() {
-		e.texts = append(e.texts, element.AsString())
-	}
-	return slices.Clip(e.texts[start:])
-}
-
-// ofType returns the JSON of a value of the given type, or nil for other types.
-func (e *logExporter) ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
-	if value.Type() != kind {
-		return nil
-	}
-	return e.scratch.JSON(value)
+	return e
 }

@@ -44,14 +44,16 @@ type logExporter struct {
 	// Of the current event:
 	item     event.ErrorEvent
 	contexts tosentry.Contexts
-	frames   []event.EventFrame
 	texts    []string
-	payload  []byte
+	lists    []byte // memory of the next two
+	exceptions,
+	threads []byte // JSON lists
+	payload []byte
 }
 
 // reset makes the memory of the last record available.
 func (e *logExporter) reset() {
-	e.frames, e.texts = e.frames[:0], e.texts[:0]
+	e.texts, e.lists, e.exceptions, e.threads = e.texts[:0], e.lists[:0], nil, nil
 	e.scratch.Reset()
 }
 

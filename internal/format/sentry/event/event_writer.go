@@ -11,6 +11,11 @@ import (
 
 // AppendEvent appends the payload of an "event" item to dst. It is the inverse of DecodeEvent.
 func AppendEvent(dst []byte, e *ErrorEvent) []byte {
+	return AppendEventLists(dst, e, appendExceptions(nil, e.Exceptions), appendThreads(nil, e.Threads))
+}
+
+// AppendEventLists is AppendEvent with the exceptions and threads as JSON lists; nil = none.
+func AppendEventLists(dst []byte, e *ErrorEvent, exceptions, threads []byte) []byte {
 	dst = append(dst, '{')
 	dst = jsonscan.AppendText(dst, "event_id", e.EventID)
 	dst = jsonscan.AppendText(dst, "type", e.Type)
@@ -29,8 +34,8 @@ func AppendEvent(dst []byte, e *ErrorEvent) []byte {
 	dst = jsonscan.AppendText(dst, "environment", e.Environment)
 	dst = appendSDK(dst, e.SDK)
 	dst = e.Message.append(dst)
-	dst = appendExceptions(dst, e.Exceptions)
-	dst = appendThreads(dst, e.Threads)
+	dst = appendValues(dst, "exception", exceptions)
+	dst = appendValues(dst, "threads", threads)
 	dst = appendBreadcrumbs(dst, e.Breadcrumbs)
 	dst = appendTexts(dst, "fingerprint", e.Fingerprint)
 	dst = jsonscan.AppendRaw(dst, "modules", e.Modules)
@@ -102,11 +107,20 @@ func (t *TraceContext) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// appendValues appends a member with a list, unless it is empty.
+func appendValues(dst []byte, key string, list []byte) []byte {
+	if len(list) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, key), `{"values":`...)
+	return append(append(dst, list...), '}')
+}
+
 func appendExceptions(dst []byte, chain []Exception) []byte {
 	if len(chain) == 0 {
 		return dst
 	}
-	dst = append(jsonscan.AppendKey(dst, "exception"), `{"values":[`...)
+	dst = append(dst, '[')
 	for i := range chain {
 		e := &chain[i]
 		dst = append(appendComma(dst), '{')
@@ -117,7 +131,7 @@ func appendExceptions(dst []byte, chain []Exception) []byte {
 		dst = e.Mechanism.append(dst)
 		dst = append(e.Stacktrace.append(dst), '}')
 	}
-	return append(dst, "]}"...)
+	return append(dst, ']')
 }
 
 // appendComma separates the elements of the list at the end of dst.
@@ -203,7 +217,7 @@ func appendThreads(dst []byte, threads []EventThread) []byte {
 	if len(threads) == 0 {
 		return dst
 	}
-	dst = append(jsonscan.AppendKey(dst, "threads"), `{"values":[`...)
+	dst = append(dst, '[')
 	for i := range threads {
 		t := &threads[i]
 		dst = append(appendComma(dst), '{')
@@ -218,5 +232,5 @@ func appendThreads(dst []byte, threads []EventThread) []byte {
 		dst = jsonscan.AppendRaw(dst, "held_locks", t.HeldLocks)
 		dst = append(t.Stacktrace.append(dst), '}')
 	}
-	return append(dst, "]}"...)
+	return append(dst, ']')
 }

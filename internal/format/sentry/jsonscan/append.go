@@ -36,19 +36,26 @@ func AppendJSONText(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// plainPrefix returns the length of the beginning of a text, in steps of eight bytes, that consists
-// of printable ASCII without quotes and backslashes. It compares eight bytes at a time: a byte of a
-// difference is negative if the byte of the text is smaller, and zero minus one if it is equal.
+// plainPrefix returns the length of a beginning of a text that consists of printable ASCII without
+// quotes and backslashes. It compares eight bytes at a time: a byte of a difference is negative if
+// the byte of the text is smaller, and zero minus one if it is equal.
 func plainPrefix(text string) (n int) {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	for ; n+8 <= len(text); n += 8 {
-		x := uint64(text[n]) | uint64(text[n+1])<<8 | uint64(text[n+2])<<16 | uint64(text[n+3])<<24 |
-			uint64(text[n+4])<<32 | uint64(text[n+5])<<40 | uint64(text[n+6])<<48 | uint64(text[n+7])<<56
+	for len(text) >= 8 && n < len(text) {
+		at := min(n, len(text)-8) // the last eight bytes overlap the ones before
+		word := text[at:]
+		_ = word[7]
+		x := uint64(word[0]) | uint64(word[1])<<8 | uint64(word[2])<<16 | uint64(word[3])<<24 |
+			uint64(word[4])<<32 | uint64(word[5])<<40 | uint64(word[6])<<48 | uint64(word[7])<<56
 		control, deleted := x-' '*ones, x+ones // deleted: 0x7f + 1 has the high bit
 		quote, backslash := (x^'"'*ones)-ones, (x^'\\'*ones)-ones
 		if (x|control|deleted|quote|backslash)&high != 0 {
-			return n
+			break
 		}
+		n = at + 8
+	}
+	for n < len(text) && text[n] < utf8.RuneSelf && !needsEscape[text[n]] {
+		n++
 	}
 	return n
 }
@@ -150,11 +157,12 @@ func AppendRaw(dst []byte, key string, value []byte) []byte {
 // AppendKey begins a new member of the object at the end of dst. The key is not escaped: it is a
 // field of the schema. Names from data need AppendName.
 func AppendKey(dst []byte, key string) []byte {
-	if dst[len(dst)-1] != '{' {
-		dst = append(dst, ',')
+	if dst[len(dst)-1] == '{' {
+		dst = append(dst, '"')
+	} else {
+		dst = append(dst, `,"`...)
 	}
-	dst = append(append(dst, '"'), key...)
-	return append(dst, '"', ':')
+	return append(append(dst, key...), `":`...)
 }
 
 // AppendName begins a new member with any name.
