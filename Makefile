@@ -94,7 +94,7 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 	@SOURCE_DATE_EPOCH=$(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct)) && export SOURCE_DATE_EPOCH && \
 	  $(RELEASE) -out ../dist/release -twice $(if $(TARGETS),-targets $(TARGETS)) all
 
-manifests: ## Check the Compose files and the workflows, each with its own tool
+manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
 	@cd packaging && go vet ./... && go test -short ./...
 
 attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
