@@ -42,7 +42,7 @@ func TestManyAtOnce(t *testing.T) {
 	assert.Equal(t, int64(2*clients*each), observations)
 	assert.Equal(t, int64(clients*each), h.counts("incoming_profiles")[""])
 	assert.Len(t, h.passed.AllTraces(), clients*each)
-	for _, level := range []string{"held_messages", "held_bytes", "index_spans", "index_sessions"} {
+	for _, level := range []string{"held_messages", "held_bytes", "index_spans", "index_sessions", "index_bytes"} {
 		assert.Equal(t, map[string]int64{"": 0}, h.counts(level), level)
 	}
 	assert.Len(t, h.store.values, 1, "the range")

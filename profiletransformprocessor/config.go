@@ -5,6 +5,8 @@ package profiletransformprocessor
 import (
 	"errors"
 	"fmt"
+	"math"
+	"runtime/debug"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -64,10 +66,11 @@ type LinkConfig struct {
 	MaxHeldProfiles int   `mapstructure:"max_held_profiles"`
 	MaxHeldBytes    int64 `mapstructure:"max_held_bytes"`
 
-	// KeepSpans and MaxSpans bound the index of spans. At the limit, the tenant that uses the most
-	// loses its oldest spans.
-	KeepSpans time.Duration `mapstructure:"keep_spans"`
-	MaxSpans  int           `mapstructure:"max_spans"`
+	// KeepSpans, MaxIndexBytes and MaxSpans bound the index of spans. At the limit, the tenant that
+	// uses the most loses its oldest spans.
+	KeepSpans     time.Duration `mapstructure:"keep_spans"`
+	MaxIndexBytes int64         `mapstructure:"max_index_bytes"`
+	MaxSpans      int           `mapstructure:"max_spans"`
 }
 
 // KeysConfig contains attribute names, as in spanlink.Keys.
@@ -113,9 +116,24 @@ const (
 	// defaultMaxElapsedTime is the same as in exporters.
 	defaultMaxElapsedTime = 5 * time.Minute
 
-	// defaultMaxSpans spans use 75 MB, or 150 MB if each span has its own thread or session.
-	defaultMaxSpans = 1_000_000
+	// defaultMaxSpans is no limit in practice: max_index_bytes is.
+	defaultMaxSpans = spanlink.MaxSpans
+
+	// minIndexBytes is enough for 2 million spans, which are 6,500 per second for five minutes.
+	minIndexBytes = 150 << 20
+	// memoryPerIndex is the part of GOMEMLIMIT that the index uses by default. With 8 GiB, it holds
+	// the spans of five minutes of all that one core can receive.
+	memoryPerIndex = 8
 )
+
+// defaultMaxIndexBytes returns the default of max_index_bytes for this machine.
+func defaultMaxIndexBytes() int64 {
+	limit := debug.SetMemoryLimit(-1) // GOMEMLIMIT
+	if limit == math.MaxInt64 {
+		return minIndexBytes
+	}
+	return max(minIndexBytes, limit/memoryPerIndex)
+}
 
 func createDefaultConfig() component.Config {
 	return &Config{Link: LinkConfig{
@@ -126,6 +144,7 @@ func createDefaultConfig() component.Config {
 		MaxHeldProfiles: defaultMaxHeldProfiles,
 		MaxHeldBytes:    defaultMaxHeldBytes,
 		KeepSpans:       defaultKeepSpans,
+		MaxIndexBytes:   defaultMaxIndexBytes(),
 		MaxSpans:        defaultMaxSpans,
 	}, RetryOnFailure: RetryConfig{MaxElapsedTime: defaultMaxElapsedTime}, Batch: BatchConfig{MaxBytes: defaultBatchBytes}}
 }
@@ -164,6 +183,7 @@ func (c *Config) Validate() error {
 	}{
 		{"max_held_profiles", int64(link.MaxHeldProfiles), defaultMaxHeldProfiles},
 		{"max_held_bytes", link.MaxHeldBytes, defaultMaxHeldBytes},
+		{"max_index_bytes", link.MaxIndexBytes, minIndexBytes},
 		{"max_spans", int64(link.MaxSpans), defaultMaxSpans},
 	} {
 		if limit.is <= 0 {

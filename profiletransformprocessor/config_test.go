@@ -3,6 +3,8 @@
 package profiletransformprocessor
 
 import (
+	"math"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -40,10 +42,20 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 10_000, cfg.Link.MaxHeldProfiles)
 	assert.Equal(t, int64(128<<20), cfg.Link.MaxHeldBytes)
 	assert.Equal(t, 5*time.Minute, cfg.Link.KeepSpans)
-	assert.Equal(t, 1_000_000, cfg.Link.MaxSpans)
+	assert.Equal(t, int64(150<<20), cfg.Link.MaxIndexBytes, "without GOMEMLIMIT")
+	assert.Equal(t, spanlink.MaxSpans, cfg.Link.MaxSpans)
 	assert.Nil(t, cfg.Storage)
 	assert.Equal(t, 5*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
 	assert.Equal(t, BatchConfig{MaxBytes: 3 << 20}, cfg.Batch)
+}
+
+// The index grows with the memory that the collector may use.
+func TestIndexFitsMemory(t *testing.T) {
+	for limit, want := range map[int64]int64{256 << 20: 150 << 20, 8 << 30: 1 << 30, math.MaxInt64: 150 << 20} {
+		before := debug.SetMemoryLimit(limit)
+		assert.Equal(t, want, createDefaultConfig().(*Config).Link.MaxIndexBytes, limit)
+		debug.SetMemoryLimit(before)
+	}
 }
 
 func TestEveryKey(t *testing.T) {
@@ -64,6 +76,7 @@ link:
   max_held_profiles: 1
   max_held_bytes: 2
   keep_spans: 6s
+  max_index_bytes: 4
   max_spans: 3
 `)
 	require.NoError(t, err)
@@ -80,6 +93,7 @@ link:
 	assert.Equal(t, 1, cfg.Link.MaxHeldProfiles)
 	assert.Equal(t, int64(2), cfg.Link.MaxHeldBytes)
 	assert.Equal(t, 6*time.Second, cfg.Link.KeepSpans)
+	assert.Equal(t, int64(4), cfg.Link.MaxIndexBytes)
 	assert.Equal(t, 3, cfg.Link.MaxSpans)
 	assert.Equal(t, 7*time.Minute, cfg.RetryOnFailure.MaxElapsedTime)
 	assert.Equal(t, BatchConfig{Timeout: 55 * time.Second, MaxBytes: 1000, MetadataKeys: []string{"x-scope-orgid"}}, cfg.Batch)
@@ -114,7 +128,8 @@ func TestValidate(t *testing.T) {
 		`batch: {timeout: 10}`:                      `batch::timeout: is 10ns, must be 0s for no batches or between 1ms and 1h0m0s, with a unit, e.g. 10s`,
 		`batch: {max_bytes: 0}`:                     `batch::max_bytes: is 0, must be at least 1, e.g. 3145728`,
 		`link: {max_spans: 100000000}`:              `link::max_spans: is 100000000, must be at most 50000000`,
-		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 1000000`,
+		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 50000000`,
+		`link: {max_index_bytes: 0}`:                `link::max_index_bytes: is 0, must be at least 1, e.g. 157286400`,
 		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
 		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,
 		`link: {keys: {session: []}}`:               `link::keys: session: must name at least one attribute`,

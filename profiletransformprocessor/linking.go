@@ -31,8 +31,10 @@ type linking struct {
 	traces, profiles int
 	warned           sync.Once
 
-	sizeMu sync.Mutex
-	size   spanlink.Size // last reported
+	// Last reported.
+	sizeMu        sync.Mutex
+	size          spanlink.Size
+	limitReported int64
 }
 
 // acquireLinking returns the linking of a configuration.
@@ -40,7 +42,7 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	l, _ := linkings.Acquire(cfg, func() (*linking, error) {
 		return &linking{
 			cfg: cfg, telemetry: t, logger: logger,
-			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, MaxAge: cfg.Link.KeepSpans}),
+			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Bytes: cfg.Link.MaxIndexBytes, MaxAge: cfg.Link.KeepSpans}),
 		}, nil
 	})
 	return l
@@ -51,6 +53,7 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 func (l *linking) release(ctx context.Context) {
 	if linkings.Release(l.cfg, l) {
 		l.report(ctx, spanlink.Size{})
+		l.telemetry.indexLimit.Add(ctx, -l.limitReported)
 	}
 }
 
@@ -95,7 +98,7 @@ var whyUnlinked = map[spanlink.Reason]string{
 	spanlink.NoSpan:     "no span was running on the thread; for Node.js, install the same version of @sentry/node and @sentry/profiling-node",
 	spanlink.Ambiguous:  "several unrelated spans were running on the thread",
 	spanlink.Late:       "the spans of that time have expired: see link::keep_spans",
-	spanlink.Evicted:    "the spans of that time were evicted, or the profile could not wait for its spans: see link::max_spans",
+	spanlink.Evicted:    "the spans of that time were evicted, or the profile could not wait for its spans: see link::max_index_bytes",
 	spanlink.Aggregated: "the samples have no timestamps",
 	spanlink.Attributes: "the samples have too many attributes",
 }
@@ -112,5 +115,8 @@ func (l *linking) report(ctx context.Context, size spanlink.Size) {
 	defer l.sizeMu.Unlock()
 	l.telemetry.indexSpans.Add(ctx, int64(size.Spans-l.size.Spans))
 	l.telemetry.indexSessions.Add(ctx, int64(size.Sessions-l.size.Sessions))
+	l.telemetry.indexBytes.Add(ctx, size.Bytes-l.size.Bytes)
+	l.telemetry.indexLimit.Add(ctx, l.index.MaxBytes()-l.limitReported)
+	l.limitReported = l.index.MaxBytes()
 	l.size = size
 }

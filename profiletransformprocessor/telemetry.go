@@ -31,6 +31,8 @@ type telemetry struct {
 	spansSeen            metric.Int64Counter
 	indexSpans           metric.Int64UpDownCounter
 	indexSessions        metric.Int64UpDownCounter
+	indexBytes           metric.Int64UpDownCounter
+	indexLimit           metric.Int64UpDownCounter
 	heldMessages         metric.Int64UpDownCounter
 	heldBytes            metric.Int64UpDownCounter
 	waitTime             metric.Float64Histogram
@@ -59,6 +61,10 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of spans currently in the index."),
 		indexSessions: meter.UpDownCounter("otelcol_processor_profile_transform_index_sessions", "{session}",
 			"Number of sessions currently in the index."),
+		indexBytes: meter.UpDownCounter("otelcol_processor_profile_transform_index_bytes", "By",
+			"Memory that the index currently uses, estimated."),
+		indexLimit: meter.UpDownCounter("otelcol_processor_profile_transform_index_limit", "By",
+			"Memory that the index may use before it drops spans."),
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
 			"Number of messages that currently wait for spans or for their batch."),
 		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",

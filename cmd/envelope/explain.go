@@ -62,8 +62,8 @@ func explain(env environment, files []string, linked bool) error {
 	return nil
 }
 
-// maxSpans is the default of the profile_transform processor.
-const maxSpans = 1_000_000
+// maxSpans bounds the spans in memory, at about 75 bytes each.
+const maxSpans = 2_000_000
 
 type explainer struct {
 	environment

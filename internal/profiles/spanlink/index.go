@@ -13,7 +13,8 @@ import (
 
 // Limits bound the index.
 type Limits struct {
-	Spans  int           // maximum number of spans, and of sessions, up to MaxSpans; the memory limit is SpanBytes × Spans
+	Spans  int           // maximum number of spans, and of sessions, up to MaxSpans
+	Bytes  int64         // maximum memory, estimated; 0 means SpanBytes × Spans and a constant
 	MaxAge time.Duration // spans are dropped this long after their arrival
 }
 
@@ -89,28 +90,38 @@ func (s SpanStats) since(before SpanStats) SpanStats {
 	}
 }
 
-// Size is the number of spans and sessions in an index.
-type Size struct{ Spans, Sessions int }
+// Size is the number of spans and sessions in an index, and their estimated memory.
+type Size struct {
+	Spans, Sessions int
+	Bytes           int64
+}
 
 // Size returns the current size of the index.
 func (x *Index) Size() Size {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return Size{Spans: x.count, Sessions: len(x.sessions)}
+	return Size{Spans: x.count, Sessions: len(x.sessions), Bytes: x.sizes[stated] + x.sizes[unstated]}
 }
+
+// MaxBytes returns the memory limit of the index.
+func (x *Index) MaxBytes() int64 { return x.maxBytes }
 
 // Add adds spans and returns the statistics since the last call of Add or Expire, because linking
 // can also drop spans.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.addAll(spans, now)
+	return x.statsSinceReport()
+}
+
+func (x *Index) addAll(spans iter.Seq[Span], now time.Time) {
 	x.expire(now)
 	for s := range spans {
 		x.add(s, now)
 		x.enforceLimits()
 	}
 	x.lastProgram = nil
-	return x.statsSinceReport()
 }
 
 // Expire drops the spans that are too old and returns the same statistics as Add. Add also expires

@@ -109,6 +109,7 @@ func (x *Index) addSegment(key spanKey) segmentRef {
 		r = x.segments.Alloc()
 		x.segments.At(r).spanKey = key
 		x.bySegment.Add(hash, r)
+		x.changeSegments(key.tenant, 1)
 	}
 	x.segments.At(r).intervals++
 	x.lastSegment = r
@@ -120,6 +121,7 @@ func (x *Index) removeSegment(r segmentRef) {
 	s := x.segments.At(r)
 	if s.intervals--; s.intervals == 0 {
 		x.bySegment.Remove(s.hash(), r)
+		x.changeSegments(s.tenant, -1)
 		x.segments.Release(r)
 		x.lastSegment = 0
 	}

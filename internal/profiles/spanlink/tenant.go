@@ -51,9 +51,10 @@ type share struct {
 
 // Maximum sizes in memory, without texts from clients.
 const (
-	// SpanBytes is the memory that Limits.Spans allows per span, including its part of a segment, a
-	// track and a session. Spans use about 75 bytes if ten share a segment and a thousand a track.
-	SpanBytes = 150
+	// SpanBytes is the memory that Limits.Spans allows per span without Limits.Bytes, including its
+	// part of a segment, a track and a session. Spans use about 75 bytes if ten share a segment and a
+	// thousand a track.
+	SpanBytes = 100
 	// baseBytes are allowed in addition, because in a small index tracks and chunks hold only few
 	// spans each.
 	baseBytes = 128 << 10
@@ -61,7 +62,8 @@ const (
 	// spans.
 	MaxSpans = 50_000_000
 
-	spanSize    = 130 // an interval, a segment, and their references in hash tables and in the track
+	spanSize    = 85  // an interval, and its references in the hash table and in the track
+	segmentSize = 45  // a segment, and its reference in the hash table
 	orphanSize  = 230 // of a span that waits for its segment, in addition to spanSize
 	keySize     = 80  // of a session that an orphan states
 	trackSize   = 200
@@ -72,6 +74,9 @@ const (
 
 // maxBytes returns the memory limit of the index.
 func (l Limits) maxBytes() int64 {
+	if l.Bytes > 0 {
+		return l.Bytes
+	}
 	if l.Spans > (math.MaxInt64-baseBytes)/SpanBytes {
 		return math.MaxInt64
 	}
@@ -169,7 +174,15 @@ func (x *Index) removeUse(s *share, size int64) {
 func (x *Index) changeSize(s *share, size int64) {
 	s.size += size
 	x.sizes[s.kind] += size
-	heap.Fix(&x.largest[s.kind], s.inLargest)
+	if s.count > 0 {
+		heap.Fix(&x.largest[s.kind], s.inLargest)
+	}
+}
+
+// changeSegments changes the number of segments of a tenant. Spans of both kinds share segments;
+// they count as stated.
+func (x *Index) changeSegments(t tenantRef, count int64) {
+	x.changeSize(&(*x.byTenant.At(t)).shares[stated], count*segmentSize)
 }
 
 // dropTenant removes a tenant if it has neither spans nor sessions.
@@ -185,7 +198,7 @@ func (x *Index) dropTenant(t *tenant) {
 func (x *Index) enforceLimits() {
 	for x.count > x.limits.Spans || len(x.sessions) > x.limits.Spans || x.sizes[stated]+x.sizes[unstated] > x.maxBytes {
 		k := stated
-		if x.sizes[stated] == 0 || x.sizes[unstated] > x.maxBytes/unstatedDivisor {
+		if len(x.largest[stated]) == 0 || len(x.largest[unstated]) > 0 && x.sizes[unstated] > x.maxBytes/unstatedDivisor {
 			k = unstated
 		}
 		x.evict(x.largest[k][0])

@@ -5,6 +5,8 @@ package spanlink
 import (
 	"encoding/hex"
 	"iter"
+	"slices"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -28,7 +30,50 @@ type Span struct {
 // AddTraces adds the spans of a message. It copies the data that it needs and does not change the
 // message.
 func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
-	return x.Add(x.keys.spans(traces), now)
+	b := batches.Get().(*spanBatch)
+	defer b.release()
+	for s := range x.keys.spans(traces) {
+		if len(b.spans) == batchSpans {
+			x.mu.Lock()
+			x.addAll(slices.Values(b.spans), now)
+			x.mu.Unlock()
+			b.reset()
+		}
+		b.add(s)
+	}
+	return x.Add(slices.Values(b.spans), now)
+}
+
+// spanBatch has the spans that are added to the index together. Reading the attributes of a span
+// takes as long as adding it, so both are done for many spans at once, and only adding holds the
+// lock.
+type spanBatch struct {
+	spans    []Span
+	sessions []Session // of the spans, each with space for one more, which a span may inherit
+}
+
+const batchSpans = 256
+
+var batches = sync.Pool{New: func() any { return new(spanBatch) }}
+
+func (b *spanBatch) add(s Span) {
+	from := len(b.sessions)
+	to := from + len(s.Sessions)
+	b.sessions = append(append(b.sessions, s.Sessions...), Session{})
+	s.Sessions = b.sessions[from:to:len(b.sessions)]
+	b.spans = append(b.spans, s)
+}
+
+// reset drops the spans, and with them the references to the message.
+func (b *spanBatch) reset() {
+	clear(b.spans)
+	clear(b.sessions)
+	b.spans, b.sessions = b.spans[:0], b.sessions[:0]
+}
+
+func (b *spanBatch) release() {
+	b.reset()
+	batches.Put(b)
 }
 
 // Spans returns the spans of a message, as read by an index with these keys.
