@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -25,7 +26,7 @@ type BatchConfig struct {
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MetadataKeys are the keys of the sender's metadata that are forwarded, and in which all senders
-	// of a batch agree; empty = all.
+	// of a batch agree; empty = all but the link key, which differs between the processes of a tenant.
 	MetadataKeys []string `mapstructure:"metadata_keys"`
 }
 
@@ -40,7 +41,7 @@ func (c *BatchConfig) enabled() bool { return c.Timeout > 0 }
 func (c *BatchConfig) sender(tenant string, of client.Info) (client.Info, string) {
 	keys := c.MetadataKeys
 	if len(keys) == 0 {
-		keys = slices.Sorted(of.Metadata.Keys())
+		keys = slices.DeleteFunc(slices.Sorted(of.Metadata.Keys()), func(key string) bool { return key == semconv.MetadataSentryLinkKey })
 	}
 	metadata := make(map[string][]string, len(keys))
 	group := fmt.Appendf(nil, "%q", tenant)

@@ -16,14 +16,34 @@ import (
 // secret of a legacy DSN. The SDK name is the one in our metrics, so that made-up names do not
 // create batches or headers.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
+	return withMetadata(ctx, map[string]string{
+		semconv.SentryProjectID:         in.auth.ProjectID,
+		semconv.MetadataSentryPublicKey: in.auth.PublicKey,
+		semconv.MetadataSentrySDKName:   in.sender.SDK,
+		semconv.MetadataSentryLinkKey:   "", // not the one of a header
+	})
+}
+
+// withLinkKey adds the link key of a message to the client metadata.
+func withLinkKey(ctx context.Context, key string) context.Context {
+	if key == "" {
+		return ctx
+	}
+	return withMetadata(ctx, map[string]string{semconv.MetadataSentryLinkKey: key})
+}
+
+// withMetadata sets values in the client metadata. It removes keys without a value.
+func withMetadata(ctx context.Context, values map[string]string) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}
 	for key := range info.Metadata.Keys() {
 		metadata[key] = info.Metadata.Get(key)
 	}
-	metadata[semconv.SentryProjectID] = []string{in.auth.ProjectID}
-	metadata[semconv.MetadataSentryPublicKey] = []string{in.auth.PublicKey}
-	metadata[semconv.MetadataSentrySDKName] = []string{in.sender.SDK}
+	for key, value := range values {
+		if metadata[key] = []string{value}; value == "" {
+			delete(metadata, key)
+		}
+	}
 	info.Metadata = client.NewMetadata(metadata)
 	return client.NewContext(ctx, info)
 }

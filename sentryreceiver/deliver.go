@@ -5,6 +5,7 @@ package sentryreceiver
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 
@@ -28,11 +29,14 @@ type delivery struct {
 // of a single item may be larger.
 const maxMessage = 1 << 20
 
-// deliver sends the pending output, if possible as one message per signal, because an exporter
-// sends one request per message. Signals are ordered so that the first delivery of an item precedes
+// deliver sends the pending output, if possible as one message per signal and link key, because an
+// exporter sends one request per message. Signals are ordered so that the first delivery of an item precedes
 // its others.
 func (in *ingestion) deliver(ctx context.Context) {
 	for s, all := range in.deliveries {
+		if s == int(pipeline.SignalTraces) {
+			slices.SortStableFunc(all, func(a, b *delivery) int { return strings.Compare(a.LinkKey, b.LinkKey) })
+		}
 		for n := 0; len(all) > 0; all = all[n:] {
 			n = fitting(all)
 			in.deliverTogether(ctx, pipeline.Signal(s), all[:n])
@@ -46,7 +50,7 @@ func fitting(all []*delivery) (n int) {
 	if len(all) == 1 || all[0].Message.Signal == pipeline.SignalProfiles { // each profile has its own dictionary
 		return 1
 	}
-	for size := 0; n < len(all); n++ {
+	for size := 0; n < len(all) && all[n].LinkKey == all[0].LinkKey; n++ {
 		if size += all[n].Message.Size(); size > maxMessage {
 			break
 		}
@@ -132,7 +136,7 @@ func (in *ingestion) send(ctx context.Context, s pipeline.Signal, all []*deliver
 		message.Append(d.Message)
 	}
 	in.sent[s] = true
-	o, reason = in.pipelines.Send(ctx, message)
+	o, reason = in.pipelines.Send(withLinkKey(ctx, all[0].LinkKey), message)
 	switch o {
 	case pipeline.Accepted:
 		in.outcomes.delivered = true

@@ -55,6 +55,7 @@ func (t *Translation) profile(item *sentry.Item) (out Result) {
 		profiles := toProfiles(&out, subject, trace, src)
 		out.Weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
 		out.Deliveries = one(pipeline.Profiles(profiles))
+		out.Deliveries[0].LinkKey = t.profilesLinkKey(profiles)
 		if subject.Profile != nil {
 			t.profileID = subject.Profile.EventID
 			t.awaitSpans(subject.Profile, trace, profiles)

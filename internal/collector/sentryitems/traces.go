@@ -27,7 +27,7 @@ func (t *Translation) transaction(item *sentry.Item) Result {
 	src.ProfileID = t.profileID
 	traces := fromsentry.TransactionToTraces(transaction, src)
 	t.link(transaction, traces)
-	return Result{Elements: transaction.Lost, Fields: transaction.Flaws, Deliveries: t.spansDelivery(traces)}
+	return Result{Elements: transaction.Lost, Fields: transaction.Flaws, Deliveries: t.spansDelivery(traces, true)}
 }
 
 // spans translates a container of streamed spans, or an item in the older format with one span.
@@ -41,7 +41,7 @@ func (t *Translation) spans(item *sentry.Item) Result {
 		if t.strict() && span.Repaired {
 			return unusable(invalid)
 		}
-		return Result{Fields: flaws, Deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source))}
+		return Result{Fields: flaws, Deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source), false)}
 	}
 	spans, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
 	if err != nil {
@@ -52,14 +52,15 @@ func (t *Translation) spans(item *sentry.Item) Result {
 			return unusable(invalid)
 		}
 	}
-	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source))}
+	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source), false)}
 }
 
-// spansDelivery returns the delivery of spans. Each span may be a duplicate.
-func (t *Translation) spansDelivery(traces ptrace.Traces) []Delivery {
+// spansDelivery returns the delivery of spans. Each span may be a duplicate. The item is complete if
+// it has the segment of its spans.
+func (t *Translation) spansDelivery(traces ptrace.Traces, complete bool) []Delivery {
 	dropSeen := func(seen []bool) {
 		n := -1
 		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return seen[n] })
 	}
-	return []Delivery{{Message: pipeline.Traces(traces), IDs: t.spanIDs(traces), DropSeen: dropSeen}}
+	return []Delivery{{Message: pipeline.Traces(traces), LinkKey: t.spansLinkKey(traces, complete), IDs: t.spanIDs(traces), DropSeen: dropSeen}}
 }

@@ -100,6 +100,7 @@ func DefaultSettings() Settings {
 // Sender is the origin of an envelope, by its credentials and the configuration of its project.
 type Sender struct {
 	ProjectID string
+	PublicKey string
 	SDK       sentry.ClientSDK
 	Resource  []fromsentry.Attribute // of the configuration
 }
@@ -112,6 +113,9 @@ type Translation struct {
 	envelope *sentry.Envelope
 	source   fromsentry.Source
 	received time.Time
+
+	publicKey string
+	linkKeys  map[string]bool // so far
 
 	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
 	profiles          int                       // number of usable profiles so far
@@ -138,13 +142,16 @@ type Result struct {
 // Delivery is the output of an item for one signal.
 type Delivery struct {
 	Message  pipeline.Message
+	LinkKey  string            // see link_key.go; "" for logs and metrics
 	IDs      []dedup.ID        // to recognize duplicates; nil = never
 	DropSeen func(seen []bool) // drops the parts with these IDs; nil = the output has no parts
 }
 
 // New returns the translation of an envelope for the signals that have a pipeline.
 func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pipeline.Signal) bool, received time.Time) *Translation {
-	t := &Translation{settings: settings, has: has, envelope: envelope, received: received, spareObservations: attr.SpareObservations}
+	t := &Translation{
+		settings: settings, has: has, envelope: envelope, received: received, publicKey: from.PublicKey, spareObservations: attr.SpareObservations,
+	}
 	drift := driftOf(envelope, received, settings.CorrectClockDrift)
 	t.source = fromsentry.Source{
 		ProjectID:    from.ProjectID,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,15 +30,15 @@ const (
 	kafkaLinkWait = 10 * time.Second
 )
 
-// TestKafka runs examples/kafka against a real broker: SDKs send to one collector, and two others read both signals from Kafka. Chunks and
-// transactions of one key, sent in separate requests, arrive at the same collector and are complete, even after one of the two has stopped,
-// and after it is back.
+// TestKafka runs examples/kafka against a real broker: SDKs send to one collector, and two others, later four, read both signals from Kafka.
+// Chunks and transactions of one profiler session, sent in separate requests, arrive at the same collector and are complete, even after a
+// collector has stopped or been killed, and after it is back. The sessions of one project spread over all collectors.
 func TestKafka(t *testing.T) {
 	b := startBroker(t)
 	b.createTopic(t, "sentry_profiles")
 	b.createTopic(t, "sentry_spans")
 
-	sinks := map[string]*harness.Sink{"a": harness.NewSink(t), "b": harness.NewSink(t)}
+	sinks := map[string]*harness.Sink{"a": harness.NewSink(t), "b": harness.NewSink(t), "c": harness.NewSink(t), "d": harness.NewSink(t)}
 	linking, held := map[string]*harness.Collector{}, t.TempDir()
 	startLinking := func(name string) {
 		linking[name] = startExample(t, b, "linking.yaml", []string{"processors.profile_transform.link.wait=" + kafkaLinkWait.String()},
@@ -54,10 +55,10 @@ func TestKafka(t *testing.T) {
 	}
 	edge := startEdge()
 
-	t.Run("each key in one collector", func(t *testing.T) {
+	t.Run("each session in one collector", func(t *testing.T) {
 		d := deliver(t, edge, sinks, newKeys(12))
-		require.NotEmpty(t, d.keys("a"), "both have work")
-		require.NotEmpty(t, d.keys("b"), "both have work")
+		require.NotEmpty(t, d.of("a"), "both have work")
+		require.NotEmpty(t, d.of("b"), "both have work")
 	})
 	t.Run("a profile above the limit of a message", func(t *testing.T) {
 		id := harness.NewID()
@@ -75,15 +76,15 @@ func TestKafka(t *testing.T) {
 	t.Run("one is gone, the other takes over", func(t *testing.T) {
 		linking["b"].Stop(t)
 		d := deliver(t, edge, sinks, newKeys(12))
-		require.Len(t, d.keys("a"), 12)
+		require.Len(t, d.of("a"), 12)
 		b.waitBalanced(t, "a")
 	})
 	t.Run("it is back", func(t *testing.T) {
 		startLinking("b")
 		b.waitBalanced(t, "a", "b")
 		d := deliver(t, edge, sinks, newKeys(12))
-		require.NotEmpty(t, d.keys("a"))
-		require.NotEmpty(t, d.keys("b"))
+		require.NotEmpty(t, d.of("a"))
+		require.NotEmpty(t, d.of("b"))
 	})
 	t.Run("Kafka is away, and the receiving collector is killed", func(t *testing.T) {
 		b.Stop(t)
@@ -94,9 +95,28 @@ func TestKafka(t *testing.T) {
 		edge = startEdge()
 		d.wait(t, sinks)
 	})
+	t.Run("one project over four collectors", func(t *testing.T) {
+		startLinking("c")
+		startLinking("d")
+		b.waitBalanced(t, "a", "b", "c", "d")
+		project := slices.Repeat(newKeys(1), 40)
+		d := deliver(t, edge, sinks, project)
+		for name := range sinks {
+			require.NotEmpty(t, d.of(name), "%s has work", name)
+		}
+		linking["c"].Kill()
+		d = send(t, edge, project)
+		b.waitBalanced(t, "a", "b", "d")
+		d.wait(t, sinks)
+		require.Empty(t, d.of("c"))
+		startLinking("c")
+		b.waitBalanced(t, "a", "b", "c", "d")
+		d = deliver(t, edge, sinks, project)
+		require.NotEmpty(t, d.of("c"), "it is back")
+	})
 }
 
-// delivery records, for each key, the sent data and the collectors that output it.
+// delivery records, for each profiler session, the sent data and the collectors that output it.
 type delivery map[string]*sent
 
 type sent struct {
@@ -104,14 +124,14 @@ type sent struct {
 	profile, trace string // names of collectors
 }
 
-// keys returns the keys whose profile a collector output.
-func (d delivery) keys(collector string) (keys []string) {
-	for key, sent := range d {
+// of returns the sessions whose profile a collector output.
+func (d delivery) of(collector string) (sessions []string) {
+	for session, sent := range d {
 		if sent.profile == collector {
-			keys = append(keys, key)
+			sessions = append(sessions, session)
 		}
 	}
-	return keys
+	return sessions
 }
 
 func deliver(t *testing.T, edge *harness.Collector, sinks map[string]*harness.Sink, keys []string) delivery {
@@ -121,13 +141,13 @@ func deliver(t *testing.T, edge *harness.Collector, sinks map[string]*harness.Si
 	return d
 }
 
-// send sends a chunk and a transaction for each key, in separate requests.
+// send sends a chunk and a transaction of a new session for each public key, in separate requests.
 func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 	t.Helper()
 	d := delivery{}
 	for i, key := range keys {
 		s := newSession()
-		d[key] = &sent{session: s}
+		d[s.profiler] = &sent{session: s}
 		requests := []harness.Request{withKey(s.chunk(), key), withKey(s.transaction(), key)}
 		if i%2 == 1 {
 			requests[0], requests[1] = requests[1], requests[0]
@@ -140,34 +160,30 @@ func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 	return d
 }
 
-// wait waits for all output. For each key, chunk and transaction must come from the same collector, and the sample must be linked to the
-// span.
+// wait waits for all output. For each session, chunk and transaction must come from the same collector, and the sample must be linked to
+// the span.
 func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 	t.Helper()
-	byProfiler := map[string]*sent{}
-	for _, sent := range d {
-		byProfiler[sent.profiler] = sent
-	}
 	for deadline := time.Now().Add(settleTimeout); !d.complete(); time.Sleep(100 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "not everything arrives")
 		for name, sink := range sinks {
 			for _, message := range sink.DrainProfiles() {
 				profiles, err := harness.DecodeProfiles(message)
 				require.NoError(t, err)
-				if sent, ours := byProfiler[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // messages of earlier deliveries may be repeated
+				if sent, ours := d[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // messages of earlier deliveries may be repeated
 					sent.profile = name
 					require.Equal(t, sent.span, linkedSpan(profiles))
 				}
 			}
 			for _, message := range sink.Drain(harness.TracesPath) {
-				if sent, ours := byProfiler[profilerOfSpan(t, message)]; ours {
+				if sent, ours := d[profilerOfSpan(t, message)]; ours {
 					sent.trace = name
 				}
 			}
 		}
 	}
-	for key, sent := range d {
-		require.Equal(t, sent.profile, sent.trace, "the profile and the span of %s come from different collectors", key)
+	for session, sent := range d {
+		require.Equal(t, sent.profile, sent.trace, "the profile and the span of session %s come from different collectors", session)
 	}
 }
 
