@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks load relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks simulate load relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -109,6 +109,9 @@ dist/attacks/%.log: $(BIN) $(HOSTILE)
 
 load: build ## Send profiles at a rising rate up to overload, and write docs/load.md; two minutes
 	go test ./internal/testkit/e2e/load -tags load -count=1 -timeout 10m -v
+
+simulate: ## Simulate a tier of linking collectors in virtual time, with SPANS (1000000000) spans: link rate, memory, imbalance
+	go test ./internal/testkit/simulate -run TestSimulate -count=1 -timeout 2h -v -args -spans $(or $(SPANS),1000000000)
 
 # The library is Sentry's own; 10^5 values of 88 rules take half an hour on two idle cores.
 relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated values per rule, and process events with it; needs python3
