@@ -116,7 +116,7 @@ func (l *linking) report(ctx context.Context, size spanlink.Size) {
 	l.telemetry.indexSpans.Add(ctx, int64(size.Spans-l.size.Spans))
 	l.telemetry.indexSessions.Add(ctx, int64(size.Sessions-l.size.Sessions))
 	l.telemetry.indexBytes.Add(ctx, size.Bytes-l.size.Bytes)
-	l.telemetry.indexLimit.Add(ctx, l.index.MaxBytes()-l.limitReported)
-	l.limitReported = l.index.MaxBytes()
+	l.telemetry.indexLimit.Add(ctx, l.cfg.Link.MaxIndexBytes-l.limitReported)
+	l.limitReported = l.cfg.Link.MaxIndexBytes
 	l.size = size
 }

@@ -103,9 +103,6 @@ func (x *Index) Size() Size {
 	return Size{Spans: x.count, Sessions: len(x.sessions), Bytes: x.sizes[stated] + x.sizes[unstated]}
 }
 
-// MaxBytes returns the memory limit of the index.
-func (x *Index) MaxBytes() int64 { return x.maxBytes }
-
 // Add adds spans and returns the statistics since the last call of Add or Expire, because linking
 // can also drop spans.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {

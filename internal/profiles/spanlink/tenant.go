@@ -51,9 +51,8 @@ type share struct {
 
 // Maximum sizes in memory, without texts from clients.
 const (
-	// SpanBytes is the memory that Limits.Spans allows per span without Limits.Bytes, including its
-	// part of a segment, a track and a session. Spans use about 75 bytes if ten share a segment and a
-	// thousand a track.
+	// SpanBytes is the memory that Limits.Spans allows per span, without Limits.Bytes. Spans use about
+	// 75 bytes if ten share a segment and a thousand a track.
 	SpanBytes = 100
 	// baseBytes are allowed in addition, because in a small index tracks and chunks hold only few
 	// spans each.
@@ -179,8 +178,7 @@ func (x *Index) changeSize(s *share, size int64) {
 	}
 }
 
-// changeSegments changes the number of segments of a tenant. Spans of both kinds share segments;
-// they count as stated.
+// changeSegments changes the number of segments of a tenant. Those of both kinds count as stated.
 func (x *Index) changeSegments(t tenantRef, count int64) {
 	x.changeSize(&(*x.byTenant.At(t)).shares[stated], count*segmentSize)
 }

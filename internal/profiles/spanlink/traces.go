@@ -31,7 +31,8 @@ type Span struct {
 // message.
 func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
 	b := batches.Get().(*spanBatch)
-	defer b.release()
+	defer batches.Put(b)
+	defer b.reset()
 	for s := range x.keys.spans(traces) {
 		if len(b.spans) == batchSpans {
 			x.mu.Lock()
@@ -44,15 +45,14 @@ func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
 	return x.Add(slices.Values(b.spans), now)
 }
 
-// spanBatch has the spans that are added to the index together. Reading the attributes of a span
-// takes as long as adding it, so both are done for many spans at once, and only adding holds the
-// lock.
+// spanBatch has spans that are added to the index together: reading their attributes does not need
+// the lock.
 type spanBatch struct {
 	spans    []Span
 	sessions []Session // of the spans, each with space for one more, which a span may inherit
 }
 
-const batchSpans = 256
+const batchSpans = 256 // maximum
 
 var batches = sync.Pool{New: func() any { return new(spanBatch) }}
 
@@ -69,11 +69,6 @@ func (b *spanBatch) reset() {
 	clear(b.spans)
 	clear(b.sessions)
 	b.spans, b.sessions = b.spans[:0], b.sessions[:0]
-}
-
-func (b *spanBatch) release() {
-	b.reset()
-	batches.Put(b)
 }
 
 // Spans returns the spans of a message, as read by an index with these keys.
