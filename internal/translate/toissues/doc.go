@@ -19,9 +19,9 @@
 // between signals. For records without frames, the message must be equal. The earliest record in a message becomes the event, which lists
 // the spans of the others. Two failures of one trace at the same line therefore count as one.
 //
-// Errors of Go have no stack: each span records the stack of its own call, and log records have none. Their type and message must be
-// equal. A log record usually arrives before its span, so its event is provisional: the exporter sends it only if no span states the same
-// failure soon.
+// Errors of Go have no stack: each span records the stack of its own call, and log records have none. For a wrapped error, a log record
+// states the type inside. Only their messages must be equal. A log record usually arrives before its span, so its event is provisional: the
+// exporter sends it only if no span states the same failure soon.
 //
 // # The chain
 //

@@ -57,8 +57,10 @@ func newException(attrs pcommon.Map, platform string) *exception {
 	}
 	e.kind = e.identify()
 	e.failure = e.kind
-	if e.platform == "go" { // Go's errors have no stack: each span records the stack of its own call, and log records have none
-		e.failure = attr.HashID("go", lastComponent(e.kindName), e.message)
+	if e.platform == "go" && e.message != "" {
+		// Go's errors have no stack: each span records the stack of its own call, and log records have none. For a wrapped error, spans state the
+		// type of the wrapper, and log records the type inside.
+		e.failure = attr.HashID("go", e.message)
 	}
 	return e
 }

@@ -67,6 +67,9 @@ var pairs = []pair{
 		want = thrown(mode, message, want)
 		if mode == "logs" && !strings.HasSuffix(message, "panicked") { // the SDK records a panic on its span
 			want = []exception{{want[0].class, want[0].message, nil}}
+			if strings.HasSuffix(message, "chained") { // for a wrapped error, the SDK records the type inside
+				want[0].class = "main.paymentError"
+			}
 		}
 		return want
 	}},
