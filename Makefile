@@ -6,7 +6,7 @@
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
-RELEASE  := cd packaging && go run ./release
+RELEASE  := cd packaging && go run -trimpath ./release
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')

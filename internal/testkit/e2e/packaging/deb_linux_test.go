@@ -116,7 +116,7 @@ func needRoot(t *testing.T) {
 // build builds a package or the image with a collector, and returns its path.
 func build(t *testing.T, kind, binary string) string {
 	folder := t.TempDir()
-	command := exec.Command("go", "run", "./release", "-out", folder, "-binary", binary, kind)
+	command := exec.Command("go", "run", "-trimpath", "./release", "-out", folder, "-binary", binary, kind)
 	command.Dir = filepath.Join(golden.Root(t), "packaging")
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, "%s", output)
