@@ -9,12 +9,12 @@ import (
 	"net/http"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpjson"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
@@ -42,11 +42,11 @@ func maxDownload(messages map[*store.Message]bool) int64 {
 	return 8<<20 + 128*int64(encoded)
 }
 
-// download returns the samples of a selection in the format of another tool, or the message of a profile
-// or a trace as OTLP JSON.
+// download returns the samples of a selection in the format of another tool, or the spans of a trace
+// as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
 	format, query := r.PathValue("format"), r.URL.Query()
-	if format == "otlp" && !query.Has("profile") {
+	if format == "otlp" && query.Has("trace") && !query.Has("span") {
 		return v.downloadTrace(r)
 	}
 	s, err := v.selectionOf(query)
@@ -61,7 +61,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	switch format {
 	case "otlp":
 		out.name += ".otlp.json"
-		out.write = func(w io.Writer) error { return writeOTLP(w, s.profiles[0].Message) }
+		out.write = func(w io.Writer) error { return s.export(otlpFile{otlpjson.NewWriter(w), s}) }
 	case "pprof":
 		out.name, out.contentType, out.compressed = out.name+".pb.gz", "application/octet-stream", true
 		out.write = func(w io.Writer) error { return s.export(pprof.NewWriter(w)) }
@@ -102,17 +102,17 @@ func (s *selection) title() string {
 	return title
 }
 
-// writeOTLP writes a whole message of profiles: its profiles share one dictionary.
-func writeOTLP(w io.Writer, m *store.Message) error {
-	message, err := m.DecodeProfiles()
-	if err != nil {
-		return err
-	}
-	content, err := (&pprofile.JSONMarshaler{}).MarshalProfiles(message)
-	if err == nil {
-		_, err = w.Write(content)
-	}
-	return err
+// otlpFile is a file that also has the resources of the profiles.
+type otlpFile struct {
+	*otlpjson.Writer
+	of *selection
+}
+
+// Add implements fileWriter.
+func (f otlpFile) Add(p *timeline.Profile, filter timeline.Filter) error {
+	at := f.of.summary.Position
+	resource := f.of.decoded.ResourceProfiles().At(at.Resource)
+	return f.Writer.Add(resource, resource.ScopeProfiles().At(at.Scope), p, filter)
 }
 
 // downloadTrace returns the spans of a trace.

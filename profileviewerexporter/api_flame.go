@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -23,13 +24,13 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	answer.Omissions
-	Profiles []string      `json:"profiles"` // their numbers, for further requests for the same samples
-	Origin   string        `json:"origin"`
-	Measure  measureAnswer `json:"measure"`
-	Total    int64         `json:"total"` // of the selection
-	Idle     int64         `json:"idle"`
-	Samples  int64         `json:"samples"`
-	Cut      int64         `json:"cut"` // samples whose stacks were cut because they are too deep
+	Profiles []string              `json:"profiles"` // their numbers, for further requests for the same samples
+	Origin   string                `json:"origin"`
+	Measure  catalog.MeasureAnswer `json:"measure"`
+	Total    int64                 `json:"total"` // of the selection
+	Idle     int64                 `json:"idle"`
+	Samples  int64                 `json:"samples"`
+	Cut      int64                 `json:"cut"` // samples whose stacks were cut because they are too deep
 	drawingAnswer
 	Frames []frameAnswer `json:"frames"` // of the boxes
 }
@@ -287,7 +288,7 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.D
 	frames := frameList{indices: map[int32]int64{}}
 	a.draw(drawing, &frames, graph.Reverse)
 	texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)
-	a.Origin, a.Measure = answer.Nanos(s.origin), listMeasure(s.profiles[0].Measure, &texts)
+	a.Origin, a.Measure = answer.Nanos(s.origin), catalog.ListMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
 	for _, frame := range frames.list {
 		texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/exceptions"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/releases"
@@ -44,6 +45,9 @@ var apiResponses = []struct {
 	response any
 }{
 	{"GET /api/overview", overviewAnswer{}},
+	{"GET /api/profiles", catalog.ProfilesAnswer{}},
+	{"GET /api/traces", catalog.TracesAnswer{}},
+	{"GET /api/services", catalog.ServicesAnswer{}},
 	{"GET /api/profiles/{profile}", profileAnswer{}},
 	{"GET /api/flame", flameAnswer{}},
 	{"GET /api/ordered", orderedAnswer{}},
@@ -122,6 +126,9 @@ func (w *pageWriter) rows(of reflect.Type) {
 		field := of.Field(i)
 		if field.Anonymous {
 			w.rows(field.Type)
+			continue
+		}
+		if !field.IsExported() {
 			continue
 		}
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -10,13 +10,14 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/threads"
 )
 
 // profileAnswer describes one profile, without its samples.
 type profileAnswer struct {
 	answer.Omissions
-	profileListing
+	catalog.ProfileListing
 	Resource   []answer.Attribute `json:"resource"`
 	Scope      string             `json:"scope"`
 	Attributes []answer.Attribute `json:"attributes"`
@@ -49,7 +50,8 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	// The profile itself, its attributes, its threads and its spans each get a quarter of the
 	// response.
 	texts := answer.PerEntry(answer.MaxTexts/4, 1, &out.Omissions)
-	out.profileListing = listProfile(summary, &texts)
+	out.ProfileListing = catalog.ListProfile(summary, &texts)
+	out.Traces = texts.Lines(v.store.TraceNames().Of(summary))
 	p, err := s.profile(summary)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 )
 
 const (
@@ -22,12 +23,12 @@ const (
 // stacksAnswer lists the stacks of the selected samples, the heaviest first.
 type stacksAnswer struct {
 	answer.Omissions
-	Profiles   []string      `json:"profiles"`
-	Measure    measureAnswer `json:"measure"`
-	Total      int64         `json:"total"` // weight of the selected samples with a stack
-	Samples    int64         `json:"samples"`
-	Stacks     []stackLine   `json:"stacks"`
-	StackCount int           `json:"stack_count"` // of all stacks
+	Profiles   []string              `json:"profiles"`
+	Measure    catalog.MeasureAnswer `json:"measure"`
+	Total      int64                 `json:"total"` // weight of the selected samples with a stack
+	Samples    int64                 `json:"samples"`
+	Stacks     []stackLine           `json:"stacks"`
+	StackCount int                   `json:"stack_count"` // of all stacks
 }
 
 type stackLine struct {
@@ -50,7 +51,7 @@ func (v *viewer) stackList(r *http.Request) (any, error) {
 		out.Profiles = append(out.Profiles, strconv.FormatUint(p.ID, 10))
 	}
 	texts := answer.PerEntry(answer.MaxTexts/4, 1, &out.Omissions)
-	out.Measure = listMeasure(s.profiles[0].Measure, &texts)
+	out.Measure = catalog.ListMeasure(s.profiles[0].Measure, &texts)
 	leaves := heaviestLeaves(m.graph)
 	out.StackCount = len(leaves)
 	leaves = leaves[:min(len(leaves), maxStacks)]

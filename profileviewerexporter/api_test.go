@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
 
@@ -33,7 +35,7 @@ var shop = []timelinetest.Sample{
 
 func TestOverview(t *testing.T) {
 	h := start(t, nil)
-	assert.Equal(t, []serviceAnswer{}, get[overviewAnswer](h, "overview").Services)
+	assert.Equal(t, []catalog.ServiceAnswer{}, get[overviewAnswer](h, "overview").Services)
 
 	h.addProfile("shop", shop...)
 	h.addProfile("cart", shop[0])
@@ -42,7 +44,11 @@ func TestOverview(t *testing.T) {
 	h.addLog("mail", "sent", 0, 0)
 
 	all := get[overviewAnswer](h, "overview")
-	assert.Equal(t, []serviceAnswer{{"cart", 1, 0, 0}, {"mail", 0, 0, 1}, {"shop", 1, 1, 1}}, all.Services)
+	var services []string
+	for _, s := range all.Services {
+		services = append(services, fmt.Sprintln(s.Name, s.Profiles, "profiles", s.Traces, "traces", s.Errors, "errors", s.Logs, "logs"))
+	}
+	assert.Equal(t, "cart 1 profiles 0 traces 0 errors 0 logs\nmail 0 profiles 0 traces 0 errors 1 logs\nshop 1 profiles 1 traces 0 errors 1 logs\n", strings.Join(services, ""))
 	require.Len(t, all.Profiles, 2)
 	assert.Equal(t, "cart", all.Profiles[0].Service, "the newest first")
 	p := all.Profiles[1]
@@ -87,6 +93,7 @@ func TestProfileDetail(t *testing.T) {
 	assert.Equal(t, []answer.Attribute{{Key: "service.name", Value: "shop"}}, p.Resource)
 	assert.Equal(t, []spanSamples{{
 		Trace: "00000000000000000000000000000007", Span: "0000000000000007", Name: "query", Samples: 3, Weight: int64(30 * ms),
+		Start: fmt.Sprint(uint64(timelinetest.Start)), Duration: uint64(10 * ms),
 	}}, p.SpanList)
 	require.Len(t, p.ThreadList, 2)
 	main, worker := p.ThreadList[0], p.ThreadList[1]
@@ -125,7 +132,7 @@ func TestFlame(t *testing.T) {
 	all := get[flameAnswer](h, "flame?profile=1")
 	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 main 40 0", "2 handle 40 10", "3 libquery 30 30"}, draw(all.graphAnswer))
 	assert.Equal(t, []int64{int64(90 * ms), int64(10 * ms), 6}, []int64{all.Total, all.Idle, all.Samples})
-	assert.Equal(t, measureAnswer{"wall", "nanoseconds"}, all.Measure)
+	assert.Equal(t, catalog.MeasureAnswer{Type: "wall", Unit: "nanoseconds"}, all.Measure)
 	assert.False(t, *all.Frames[3].InApp)
 	assert.Equal(t, "poll", all.Top[0].Name)
 	assert.Equal(t, []int64{int64(50 * ms), int64(50 * ms)}, []int64{all.Top[0].Self, all.Top[0].Total})
@@ -308,6 +315,14 @@ func TestDownloads(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 4, sent.SampleCount())
 	assert.True(t, bytes.Contains(body, []byte("libquery")))
+	for selection, samples := range map[string]int{"profile=1&thread=2": 1, span7: 1, "service=shop": 4, "profile=1&from=0&to=10000000": 2} {
+		_, body = h.request("/api/download/otlp?" + selection)
+		sent, err := (&pprofile.JSONUnmarshaler{}).UnmarshalProfiles(body)
+		require.NoError(t, err, "%s", body)
+		assert.Equal(t, samples, sent.SampleCount(), selection)
+		service, _ := sent.ResourceProfiles().At(0).Resource().Attributes().Get("service.name")
+		assert.Equal(t, "shop", service.Str())
+	}
 
 	status, _ := h.fails("download/perf?profile=1")
 	assert.Equal(t, http.StatusNotFound, status)

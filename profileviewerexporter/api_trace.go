@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
@@ -27,7 +28,7 @@ const (
 // by start time.
 type traceAnswer struct {
 	answer.Omissions
-	traceListing
+	catalog.TraceListing
 	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent if the query has spans=0
 	LogList  []records.Answer `json:"log_list"`
 	// Origin is the start of the earliest span; offsets count from it.
@@ -69,7 +70,7 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := traceAnswer{traceListing: listTrace(store.Combine(reader.Fragments))}
+	out := traceAnswer{TraceListing: catalog.ListTrace(store.Combine(reader.Fragments))}
 	out.Profiles = v.store.LinkedCount(reader.Trace)
 	// Spans use three quarters of the response, log records an eighth, the trace itself the rest.
 	if out.LogList, err = listTraceRecords(reader.Fragments, reader.Trace, &out.Omissions); err != nil {
@@ -88,7 +89,7 @@ func (v *viewer) traceDetail(r *http.Request) (any, error) {
 		}
 	}
 	texts := answer.PerEntry(answer.MaxTexts/8, 1, &out.Omissions)
-	out.traceListing.clip(&texts)
+	out.Clip(&texts)
 	return out, nil
 }
 

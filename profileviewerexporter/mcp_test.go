@@ -105,6 +105,7 @@ func TestMCPTools(t *testing.T) {
 	record.Attributes().PutStr("exception.stacktrace", "Traceback (most recent call last):\n  File \"/app/shop.py\", line 7, in pay\n    charge()\nValueError: boom\n")
 	require.NoError(t, h.logs.ConsumeLogs(t.Context(), failed))
 	session := h.connect()
+	assert.Equal(t, &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, session.InitializeResult().Capabilities, "clients use no others")
 
 	listed, err := session.ListTools(t.Context(), nil)
 	require.NoError(t, err)

@@ -5,7 +5,9 @@ package profileviewerexporter
 import (
 	"net/http"
 
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/guard"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/listing"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
 
@@ -18,6 +20,9 @@ func (v *viewer) routes() http.Handler {
 	}
 	list := func(path string, answer func(*http.Request) (any, error)) { handle(path, v.unlessUnchanged(answer)) }
 	list("overview", v.overview)
+	list("profiles", v.page(catalog.ProfileColumns, func(c *catalog.Catalog, q listing.Query) any { return c.Profiles(q) }))
+	list("traces", v.page(catalog.TraceColumns, func(c *catalog.Catalog, q listing.Query) any { return c.Traces(q) }))
+	list("services", v.page(catalog.ServiceColumns, func(c *catalog.Catalog, q listing.Query) any { return c.Services(q) }))
 	handle("profiles/{profile}", v.profileDetail)
 	handle("flame", v.flameGraph)
 	handle("ordered", v.orderedGraph)

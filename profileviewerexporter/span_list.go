@@ -20,11 +20,19 @@ const maxSpansListed = 100
 
 // spanSamples is a span that has samples.
 type spanSamples struct {
-	Trace   string `json:"trace"`
-	Span    string `json:"span"`
-	Name    string `json:"name"` // empty if the span is not in the store
-	Samples int64  `json:"samples"`
-	Weight  int64  `json:"weight"`
+	Trace    string `json:"trace"`
+	Span     string `json:"span"`
+	Name     string `json:"name"` // empty if the span is not in the store
+	Samples  int64  `json:"samples"`
+	Weight   int64  `json:"weight"`
+	Start    string `json:"start,omitempty"` // absent if the span is not in the store
+	Duration uint64 `json:"duration,omitempty"`
+}
+
+// storedSpan is a span in the store.
+type storedSpan struct {
+	name       string
+	start, end uint64
 }
 
 // listSpans returns spans with their names, heaviest first.
@@ -37,30 +45,32 @@ func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissio
 		return cmp.Or(cmp.Compare(spans[b].Weight, spans[a].Weight), slices.Compare(a.Trace[:], b.Trace[:]), slices.Compare(a.Span[:], b.Span[:]))
 	})
 	links = links[:min(len(links), maxSpansListed)]
-	names := v.spanNames(links)
+	stored := v.storedSpans(links)
 	out := []spanSamples{}
 	for _, link := range links {
 		texts := answer.PerEntry(bytes, len(links), omissions)
-		out = append(out, spanSamples{
-			Trace: hex.EncodeToString(link.Trace[:]), Span: hexSpan(link.Span), Name: texts.Text(names[link]),
-			Samples: spans[link].Samples, Weight: spans[link].Weight,
-		})
+		listed := spanSamples{
+			Trace: hex.EncodeToString(link.Trace[:]), Span: hexSpan(link.Span), Samples: spans[link].Samples, Weight: spans[link].Weight,
+		}
+		if span, found := stored[link]; found {
+			listed.Name, listed.Start, listed.Duration = texts.Text(span.name), answer.Nanos(span.start), span.end-min(span.start, span.end)
+		}
+		out = append(out, listed)
 	}
 	return out
 }
 
-// maxNamingBytes is the maximum size of the messages that are searched for names. A list with some
+// maxSearchedBytes is the maximum size of the messages that are searched for spans. A list with some
 // names missing is better than a slow list.
-const maxNamingBytes = 32 << 20
+const maxSearchedBytes = 32 << 20
 
-// spanNames returns the names of the spans that are in the store. It decodes each message only
-// once.
-func (v *viewer) spanNames(links []timeline.Link) map[timeline.Link]string {
+// storedSpans returns the spans that are in the store. It decodes each message only once.
+func (v *viewer) storedSpans(links []timeline.Link) map[timeline.Link]storedSpan {
 	wanted := make(map[timeline.Link]bool, len(links))
 	for _, link := range links {
 		wanted[link] = true
 	}
-	names, bytes, reader := map[timeline.Link]string{}, 0, store.SpanReader{}
+	found, bytes, reader := map[timeline.Link]storedSpan{}, 0, store.SpanReader{}
 	traces, messages := map[pcommon.TraceID]bool{}, map[*store.Message]bool{} // already searched
 	for _, link := range links {
 		if traces[link.Trace] {
@@ -69,16 +79,16 @@ func (v *viewer) spanNames(links []timeline.Link) map[timeline.Link]string {
 		traces[link.Trace] = true
 		// A message that cannot be decoded has no names.
 		_ = store.EachMessage(v.store.Trace(link.Trace), store.Traces, func(m *store.Message) error {
-			if messages[m] || bytes+m.EncodedSize() > maxNamingBytes || len(names) == len(wanted) {
+			if messages[m] || bytes+m.EncodedSize() > maxSearchedBytes || len(found) == len(wanted) {
 				return nil
 			}
 			messages[m], bytes = true, bytes+m.EncodedSize()
 			return reader.Each(m, func(span ptrace.Span, _ string) {
 				if link := (timeline.Link{Trace: span.TraceID(), Span: span.SpanID()}); wanted[link] {
-					names[link] = answer.Display(span.Name())
+					found[link] = storedSpan{answer.Display(span.Name()), uint64(span.StartTimestamp()), uint64(span.EndTimestamp())}
 				}
 			})
 		})
 	}
-	return names
+	return found
 }

@@ -30,6 +30,7 @@ func NewHandler(api http.Handler, version string, sending func(w http.ResponseWr
 	server := mcp.NewServer(&mcp.Implementation{Name: "profile_viewer", Title: "Profile viewer", Version: version}, &mcp.ServerOptions{
 		Instructions: "Profiles, traces, logs and errors of the latest minutes, as shown by the viewer. Start with services or traces; " +
 			"then use hottest_functions for a profile or a span.",
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the default has logging, which clients would configure
 	})
 	server.AddReceivingMiddleware(onlySupported)
 	addTools(server, &client{api})

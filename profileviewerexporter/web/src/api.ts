@@ -1,4 +1,4 @@
-// What the exporter answers. The types are those of api_*.go; times are Unix nanoseconds in text, durations numbers.
+// What the exporter answers. The types are those of the exporter's responses; times are Unix nanoseconds in text, durations numbers.
 
 // Limited is part of every response: the number of texts that are shortened and of entries that are left out to keep it below 8 MB.
 export interface Limited { omitted?: number }
@@ -34,7 +34,11 @@ export interface TraceListing {
   arrived: string
 }
 
-export interface Service { name: string; profiles: number; traces: number; logs: number }
+export interface Service { name: string; profiles: number; traces: number; errors: number; logs: number; points: number; arrived: string }
+
+export interface Services extends Limited { services: Service[]; count: number }
+export interface Profiles extends Limited { profiles: ProfileListing[]; count: number }
+export interface Traces extends Limited { traces: TraceListing[]; count: number }
 
 export interface Overview extends Limited {
   bytes: number
@@ -43,8 +47,6 @@ export interface Overview extends Limited {
   evicted: number
   dropped: number
   services: Service[]
-  profiles: ProfileListing[]
-  traces: TraceListing[]
   profile_count: number
   trace_count: number
 }
@@ -77,7 +79,7 @@ export interface Thread {
   activity?: number[]
 }
 
-export interface SpanSamples { trace: string; span: string; name: string; samples: number; weight: number }
+export interface SpanSamples { trace: string; span: string; name: string; samples: number; weight: number; start?: string; duration?: number }
 
 export interface Profile extends ProfileListing, Limited {
   resource: Attribute[]

@@ -10,7 +10,7 @@ import { boxAt, paint, rowHeight, type Surface, type View } from './paint'
 import { useTheme } from './theme'
 import { moved, useAnimated, zoomed } from './view'
 
-interface Props {
+export interface ChartProps {
   whole: Picture // all of the graph
   detail?: Picture // a part of it, in more detail
   view?: View // the visible part; all of it if undefined
@@ -30,7 +30,7 @@ interface Props {
 const nearby = 4 // pixels: a shorter drag is a click
 
 // FlameChart draws a graph on a canvas. Keys: arrows move, Enter zooms in, Escape zooms out, plus and minus zoom, M opens the menu.
-export function FlameChart(props: Props) {
+export function FlameChart(props: ChartProps) {
   const { whole, colouring, selected } = props
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
@@ -78,7 +78,7 @@ export function FlameChart(props: Props) {
     if (near !== view) props.onView(fit(near, all))
   }, [props.jump])
   const open = (b: Box | undefined, at: Place) => { if (b && props.actions) setMenu({ box: b, at }) }
-  const closeMenu = () => { setMenu(undefined); box.current?.focus() }
+  const closeMenu = () => { setMenu(undefined); box.current?.focus({ preventScroll: true }) }
   const key = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const to = neighbour(event.key, cursor, picture)
@@ -157,7 +157,7 @@ function reveal(element: HTMLElement, b: Box): void {
   else if (top + rowHeight + axisHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight + axisHeight - element.clientHeight
 }
 
-interface Pointing extends Props {
+interface Pointing extends ChartProps {
   all: View
   view: View
   picture: Picture

@@ -29,8 +29,15 @@ export const dark: Palette = {
   edge: 'rgb(0 0 0 / 45%)', accent: '#fb923c',
 }
 
-// fill returns the colour of a function. Hues distinguish modules or files: warm hues are application code, cool hues are libraries.
+// fill returns the colour of a box.
 export function fill(box: Box, colouring: Colouring, isDark: boolean): string {
+  const key = isDark ? colouring : colouring + ' light'
+  if (box.shade?.key !== key) box.shade = { key, colour: shadeOf(box, colouring, isDark) }
+  return box.shade.colour
+}
+
+// shadeOf returns the colour of a function. Hues distinguish modules or files: warm hues are application code, cool hues are libraries.
+function shadeOf(box: Box, colouring: Colouring, isDark: boolean): string {
   const palette = isDark ? dark : light
   if (box.kind === 'all') return palette.all
   if (box.kind === 'idle') return palette.idle

@@ -1,14 +1,12 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Comparison, Profile } from './api'
 import { pictureOf, type Box } from './boxes'
-import { FlameChart } from './chart'
-import { pixels, useDetail } from './detail'
-import { clock, plural, share, weight } from './format'
+import { pixels } from './detail'
+import { clock, plural, share, titleOf, weight } from './format'
 import { useApi, useDelayed, useTitle, type Route } from './hooks'
 import { Changes } from './changed'
 import { Omitted } from './omitted'
-import type { View } from './paint'
-import { useView } from './view'
+import { ZoomableChart } from './zoomable'
 
 // Compare shows two profiles in one graph.
 export function Compare({ route }: { route: Route }) {
@@ -33,7 +31,8 @@ function Side({ title, id }: { title: string; id: string }) {
   return (
     <p class="meta">
       <strong>{title}</strong>
-      <a href={'#/profile/' + id}><bdi>{p ? p.name || p.service : 'profile ' + id}</bdi></a>
+      <a href={'#/profile/' + id}><bdi>{p ? titleOf(p) : 'profile ' + id}</bdi></a>
+      {p && titleOf(p) !== p.service && <bdi>{p.service}</bdi>}
       {p && <time>{clock(p.start)}</time>}
       {p && <span>{weight(p.weight, p.measure)}</span>}
     </p>
@@ -47,11 +46,8 @@ export function ComparisonGraph({ selection, q, second, swap }: { selection: str
   const term = useDelayed(search)
   const path = `compare?${selection}&pixels=${pixels()}${term && '&q=' + encodeURIComponent(term)}`
   const { value: graph, error } = useApi<Comparison>(path)
-  const all = useMemo((): View | undefined => graph && { left: 0, right: graph.total }, [graph])
-  const picture = useMemo(() => graph && all && pictureOf(graph, all.left, all.right), [graph, all])
-  const { view, onView } = useView(q)
-  const detail = useDetail(path, view, all)
-  if (error) return <p class="warn" role="alert">{error}</p>
+  const picture = useMemo(() => graph && pictureOf(graph, 0, graph.total), [graph])
+  if (error) return <p class="warn" role="alert">{error}; select another time or release</p>
   if (!graph || !picture) return <p class="note">Loading…</p>
   const describe = (n: Box) => {
     const change = n.delta === 0 ? 'equal in both' : `${share(Math.abs(n.delta), graph.after)} ${n.delta > 0 ? 'more' : 'less'} in ${second}`
@@ -69,7 +65,7 @@ export function ComparisonGraph({ selection, q, second, swap }: { selection: str
         {plural(graph.after_profiles, 'profile')}.
       </p>
       <Omitted from={graph} />
-      <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={describe} colouring="delta" onSelect={() => undefined} />
+      <ZoomableChart path={path} q={q} whole={picture} describe={describe} colouring="delta" onSelect={() => undefined} />
       <Changes graph={graph} />
     </>
   )

@@ -72,6 +72,7 @@ function Exception({ exception: x, first }: { exception: StackException; first: 
   const isLibrary = (f: StackFrame) => f.in_app === false
   const hidden = x.frames.filter(isLibrary).length
   const [all, setAll] = useState(hidden === x.frames.length)
+  if (first && x.frames.length === 0 && x.missing === 0) return null
   const shown = all ? x.frames : x.frames.filter((f) => !isLibrary(f))
   return (
     <section class="panel">

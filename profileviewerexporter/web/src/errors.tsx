@@ -10,7 +10,7 @@ const columns: Column<ErrorGroup>[] = [
   { title: 'Count', key: 'count', kind: 'number', cell: (g) => count(g.count) },
   { title: 'Last', key: 'last', kind: 'number', cell: (g) => <time>{ago(g.last)}</time> },
   { title: 'First', key: 'first', kind: 'number', cell: (g) => <time>{ago(g.first)}</time> },
-  { title: 'Services', cell: (g) => <bdi>{g.services.join(', ')}</bdi> },
+  { title: 'Services', kind: 'name', cell: (g) => <bdi>{g.services.join(', ')}</bdi> },
 ]
 
 // Errors lists the groups of equal errors.

@@ -1,4 +1,4 @@
-import type { Frame, Measure } from './api'
+import type { Frame, Measure, ProfileListing } from './api'
 
 const steps: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
 
@@ -38,14 +38,27 @@ export function share(part: number, whole: number): string {
   return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–'
 }
 
-export function clock(unixNano: string): string {
+const dateOf = (unixNano: string): Date => new Date(Number(BigInt(unixNano) / 1_000_000n))
+
+export const isToday = (unixNano: string): boolean => dateOf(unixNano).toDateString() === new Date().toDateString()
+
+// clock returns a time of day; of another day than today, with its date.
+export function clock(unixNano: string, precise = false): string {
   if (unixNano === '0') return 'no time'
-  return new Date(Number(BigInt(unixNano) / 1_000_000n)).toLocaleTimeString('en-GB')
+  const time = dateOf(unixNano)
+  const text = time.toLocaleTimeString('en-GB', precise ? { hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 } : undefined)
+  return isToday(unixNano) ? text : `${time.toLocaleDateString('sv-SE')} ${text}`
 }
+
+// nanos returns a time in RFC 3339 as Unix nanoseconds.
+export const nanos = (time: string): string => String(BigInt(Date.parse(time)) * 1_000_000n)
 
 export function plural(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
 }
+
+// titleOf returns the name under which a profile is shown: of an SDK's transaction, of its traces, or of its service.
+export const titleOf = (p: ProfileListing): string => p.name || p.traces?.join(', ') || p.service
 
 // place returns file, line and column in the form that editors accept.
 export function place(file?: string, line?: number, column?: number): string {

@@ -1,37 +1,36 @@
 import { useMemo, useState } from 'preact/hooks'
-import { query, type Graph, type MergedGraph, type OrderedGraph, type Selection, type Thread } from './api'
+import { query, type Graph, type MergedGraph, type OrderedGraph, type Selection, type SpanSamples, type Thread } from './api'
 import { pictureOf, type Box, type Picture } from './boxes'
-import { FlameChart } from './chart'
 import type { Colouring } from './colours'
-import { pixels, useDetail } from './detail'
+import { pixels } from './detail'
 import { Details } from './details'
 import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { actionsOf } from './actions'
 import { Changes, changesOf } from './changes'
 import { amend, useApi, useDelayed, type Route } from './hooks'
+import { SpanLane } from './lanes'
 import type { List } from './live'
 import { Markers, useMoments, type Period } from './markers'
 import { Omitted } from './omitted'
 import { orderOf, unzoomed, type Order } from './order'
-import type { View } from './paint'
 import { Sandwich } from './sandwich'
 import { Strip } from './strip'
 import { Summary } from './summary'
 import { Toolbar } from './toolbar'
-import { useView } from './view'
+import { ZoomableChart } from './zoomable'
 
 interface Props {
   base: Selection // profiles, or a span
   route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
-  period?: Period // whose log records are marked
+  spans?: SpanSamples[] // on the timeline
+  period?: Period // of the timeline; its log records are marked
   tall?: boolean // the graph may be as high as the window
-  length?: number // nanoseconds
 }
 
 // GraphView is the flame graph of a selection, with the controls that change the selection.
-export function GraphView({ base, route, threads, length, period, tall }: Props) {
+export function GraphView({ base, route, threads, spans, period, tall }: Props) {
   const q = route.query
   const order = orderOf(q)
   const byTime = order === 'time'
@@ -45,17 +44,14 @@ export function GraphView({ base, route, threads, length, period, tall }: Props)
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
   const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined, ...changesOf(q) }
 
-  const { whole, graph, all, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
-  const { view, onView } = useView(q)
-  const detail = useDetail(path, view, all)
+  const { whole, graph, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { moments, all: recorded } = useMoments(period)
   const hits = useMemo(() => (term === '' ? [] : picture?.boxes.filter((b) => b.found) ?? []), [picture, term])
   const [hit, setHit] = useState<Box>()
   if (error) return <p class="warn" role="alert">{error}</p>
-  if (!whole || !graph || !picture || !all) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
+  if (!whole || !graph || !picture) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
 
   const exact: Selection = selection.service === undefined ? { ...selection, profiles: whole.profiles } : selection
-  const activity = threads && activityOf(threads, thread)
   const centre = frame ?? whole.top?.[0]?.number // of the sandwich
   const at = hit ? hits.indexOf(hit) : -1
   const onHit = (step: 1 | -1) => setHit(hits.at((at < 0 && step < 0 ? -1 : at + step) % Math.max(1, hits.length)))
@@ -65,10 +61,11 @@ export function GraphView({ base, route, threads, length, period, tall }: Props)
     <>
       <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
-      {activity && length !== undefined && length > 0 &&
-        <Strip activity={activity} length={length} from={selection.from} to={selection.to}
+      {threads && period && period.length > 0 &&
+        <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
           onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })}>
-          {period && <Markers period={period} moments={moments} all={recorded} />}
+          <Markers period={period} moments={moments} all={recorded} />
+          {spans && <SpanLane spans={spans} period={period} />}
         </Strip>}
       {!byTime && <Changes q={q} selection={base.profiles.length > 0 || base.service !== undefined ? base : { ...base, profiles: whole.profiles }} />}
       <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
@@ -77,7 +74,7 @@ export function GraphView({ base, route, threads, length, period, tall }: Props)
         ? <p class="note">This selection has no samples with a stack.</p>
         : order === 'sandwich' && centre !== undefined
           ? <Sandwich selection={exact} frame={centre} total={whole.total} search={term} q={q} colouring={colouring} describe={describe} />
-          : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph)}
+          : <ZoomableChart path={path} q={q} whole={picture} describe={(b) => describe(b, graph)}
             colouring={colouring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} jump={hit} actions={actions} tall={tall}
             moments={byTime ? moments : undefined} />}
       <div class="below">
@@ -99,16 +96,12 @@ function useGraphs(selection: Selection, order: Order, search: string, idle: boo
   const path = byTime ? 'ordered?' + text : `flame?${text}${inverted ? '&view=inverted' : ''}`
   const other = useApi<Graph>((byTime && selection.thread !== undefined) || inverted ? path : undefined, ...lists)
   const graph = byTime || inverted ? other.value : merged.value
-  const all = useMemo((): View | undefined => {
-    if (!graph) return undefined
-    if (isOrdered(graph)) return { left: graph.from, right: graph.to }
-    return { left: 0, right: graph.total + (idle ? graph.idle : 0) }
-  }, [graph, idle])
   const picture = useMemo(() => {
-    if (!graph || !all) return undefined
-    return pictureOf(graph, all.left, all.right, !isOrdered(graph) && idle ? { start: graph.total, extent: graph.idle } : undefined)
-  }, [graph, all])
-  return { whole: merged.value, graph, all, picture, path, error: merged.error ?? other.error }
+    if (!graph) return undefined
+    if (isOrdered(graph)) return pictureOf(graph, graph.from, graph.to)
+    return pictureOf(graph, 0, graph.total + (idle ? graph.idle : 0), idle ? { start: graph.total, extent: graph.idle } : undefined)
+  }, [graph, idle])
+  return { whole: merged.value, graph, picture, path, error: merged.error ?? other.error }
 }
 
 // listsOf returns the lists that change the samples of a selection. Profiles do not change, but more may have samples of a span.
@@ -141,10 +134,4 @@ function describe(b: Box, graph: Graph): string {
   if (b.frame?.file) parts.push(place(b.frame.file))
   if (b.frame?.in_app !== undefined) parts.push(codeOf(b.frame))
   return parts.join(' · ')
-}
-
-// activityOf returns the activity of one thread, or the average of all threads.
-function activityOf(threads: Thread[], thread: string | undefined): number[] | undefined {
-  const lists = threads.filter((t) => thread === undefined || t.id === thread).map((t) => t.activity).filter((a) => a !== undefined)
-  return lists[0]?.map((_, i) => lists.reduce((sum, l) => sum + (l[i] ?? 0), 0) / lists.length)
 }

@@ -1,105 +1,135 @@
 import { useState } from 'preact/hooks'
-import type { Notices, Overview, ProfileListing, Service, TraceListing } from './api'
-import { clock, count, duration, plural, weight } from './format'
-import { useTitle, type Loaded } from './hooks'
+import type { Notices, Overview, ProfileListing, Profiles, Service, TraceListing, Traces } from './api'
+import { ago, clock, count, duration, nanos, plural, titleOf, weight } from './format'
+import { amend, useApi, useTitle, type Loaded, type Route } from './hooks'
+import { Amount, Filters, listPath, most, Pager, Table, type Column } from './list'
 import { Omitted } from './omitted'
 import { Welcome } from './welcome'
 
-// Lists is the overview: the services with their latest profiles and traces.
-export function Lists({ live, service, notices }: { live: Loaded<Overview>; service: string; notices?: Notices }) {
-  const [compared, setCompared] = useState<string[]>([])
+const names = ['profiles-', 'traces-'] // of the two lists in the address
+const latest = '-start' // the sort order of both
+
+// Lists is the overview: the profiles and the traces, searched and filtered together.
+export function Lists({ live, route: { query: q }, notices }: { live: Loaded<Overview>; route: Route; notices?: Notices }) {
+  const service = q.get('service') ?? ''
   const o = live.value
   useTitle(service)
   if (!o) return <p class="note">{live.loading ? 'Loading…' : 'Cannot connect to the collector.'}</p>
   if (o.services.length === 0) return <Welcome notices={notices} />
-  const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
   return (
     <>
       <h1 class="hidden">Overview</h1>
-      <Services list={o.services} chosen={service} />
-      {service && <p><a href={'#/service?service=' + encodeURIComponent(service)}>Merged flame graph of the service</a></p>}
-      <Omitted from={o} />
+      <Filters q={q} placeholder="name, service, ID" services={o.services} names={names}>
+        {service && <a class="button" href={'#/service?service=' + encodeURIComponent(service)}>Merged flame graph of {service}</a>}
+        {service && <Others service={o.services.find((s) => s.name === service)} />}
+      </Filters>
       <div class="columns">
-        <section aria-labelledby="profiles">
-          <h2 id="profiles">Profiles <small>{count(o.profile_count)}</small>
-            <span class="grow" />
-            {compared.length === 2
-              ? <a class="button" href={`#/compare?a=${compared[0]}&b=${compared[1]}`}>Compare the two</a>
-              : compared.length === 1 && <small>select another profile to compare</small>}
-          </h2>
-          {o.profiles.length === 0 && <p class="note">None yet{service && ' from this service'}.</p>}
-          <ul class="cards">
-            {o.profiles.map((p) => <ProfileCard key={p.id} profile={p} compared={compared.includes(p.id)} compare={compare} />)}
-          </ul>
-          <Rest shown={o.profiles.length} all={o.profile_count} />
-        </section>
-        <section aria-labelledby="traces">
-          <h2 id="traces">Traces <small>{count(o.trace_count)}</small></h2>
-          {o.traces.length === 0 && <p class="note">None yet{service && ' from this service'}.</p>}
-          <ul class="cards">{o.traces.map((t) => <TraceCard key={t.id} trace={t} />)}</ul>
-          <Rest shown={o.traces.length} all={o.trace_count} />
-        </section>
+        <ProfileList q={q} />
+        <TraceList q={q} />
       </div>
     </>
   )
 }
 
-function Services({ list, chosen }: { list: Service[]; chosen: string }) {
-  const chip = (name: string, text: string, counts: string) => (
-    <a class="chip" href={'#/' + (name && '?service=' + encodeURIComponent(name))} aria-current={chosen === name ? 'true' : undefined}>
-      <bdi>{text}</bdi> <small>{counts}</small>
-    </a>
-  )
+// Others links to the other lists of a service.
+function Others({ service: s }: { service?: Service }) {
+  if (!s) return null
+  const of = '?service=' + encodeURIComponent(s.name)
   return (
-    <nav class="chips" aria-label="Services">
-      {chip('', 'All services', String(list.length))}
-      {list.map((s) => chip(s.name, s.name, [
-        s.profiles && plural(s.profiles, 'profile'), s.traces && plural(s.traces, 'trace'), s.logs && plural(s.logs, 'log'),
-      ].filter(Boolean).join(', ')))}
-    </nav>
+    <span class="meta">
+      {s.errors > 0 && <a href={'#/errors' + of}>{plural(s.errors, 'error')}</a>}
+      {s.logs > 0 && <a href={'#/logs' + of}>{plural(s.logs, 'log record')}</a>}
+      {s.points > 0 && <a href={'#/metrics' + of}>Metrics</a>}
+    </span>
   )
 }
 
-function ProfileCard({ profile: p, compared, compare }: { profile: ProfileListing; compared: boolean; compare: (id: string) => void }) {
+function ProfileList({ q }: { q: URLSearchParams }) {
+  const { value, error } = useApi<Profiles>(listPath('profiles', q, { name: 'profiles-', sort: latest }), 'profiles', 'traces')
+  const [compared, setCompared] = useState<string[]>([])
+  const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
+  const longest = most(value?.profiles ?? [], (p) => p.duration)
+  const columns: Column<ProfileListing>[] = [
+    { title: 'Profile', key: 'name', kind: 'text', cell: (p) => <ProfileName profile={p} /> },
+    { title: 'Duration', key: 'duration', kind: 'number', cell: (p) => <Amount value={p.duration} most={longest}>{p.duration > 0 ? duration(p.duration) : weight(p.weight, p.measure)}</Amount> },
+    { title: 'Samples', key: 'samples', kind: 'number', cell: (p) => count(p.samples) },
+    { title: 'Threads', key: 'threads', kind: 'number', cell: (p) => count(p.threads) },
+    { title: 'Spans', key: 'spans', kind: 'number', cell: (p) => (p.spans > 0 ? <span class="mark">{count(p.spans)}</span> : '') },
+    { title: 'Start', key: 'start', kind: 'number', cell: (p) => <time title={'received ' + ago(nanos(p.arrived))}>{clock(p.start)}</time> },
+    {
+      title: 'Compare', kind: 'control', cell: (p) => (
+        <label class="check" title="Compare with another profile">
+          <input type="checkbox" checked={compared.includes(p.id)} onChange={() => compare(p.id)} /><span class="hidden">Compare profile {p.id}</span>
+        </label>
+      ),
+    },
+  ]
   return (
-    <li class="card">
-      <a href={'#/profile/' + p.id}>
-        <span class="title"><bdi>{p.name || p.traces?.join(', ') || p.service}</bdi></span>
-        <span class="meta">
-          {(p.name || p.traces) && <bdi>{p.service}</bdi>}
-          <span>{p.measure.type} {p.duration > 0 ? duration(p.duration) : weight(p.weight, p.measure)}</span>
-          <span>{plural(p.samples, 'sample')}</span>
-          <span>{plural(p.threads, 'thread')}</span>
-          {p.spans > 0 && <span class="mark">{plural(p.spans, 'span')}</span>}
-        </span>
-        <time>{clock(p.start)}</time>
-      </a>
-      <label class="compare" title="Compare with another profile">
-        <input type="checkbox" checked={compared} onChange={() => compare(p.id)} /><span class="hidden">Compare profile {p.id}</span>
-      </label>
-    </li>
+    <section aria-labelledby="profiles">
+      <h2 id="profiles">Profiles <small>{value && count(value.count)}</small>
+        <span class="grow" />
+        {compared.length === 2
+          ? <a class="button" href={`#/compare?a=${compared[0]}&b=${compared[1]}`}>Compare the two</a>
+          : compared.length === 1 && <small>select another profile to compare</small>}
+      </h2>
+      {error && <p class="warn" role="alert">{error}</p>}
+      {value && (value.profiles.length === 0
+        ? <Nothing what="profile" q={q} />
+        : <Table label="List of profiles" rows={value.profiles} columns={columns} sort={q.get('profiles-sort') ?? latest} id={(p) => p.id} name="profiles-" />)}
+      {value && <Pager q={q} shown={value.profiles.length} all={value.count} name="profiles-" />}
+      {value && <Omitted from={value} />}
+    </section>
   )
 }
 
-function TraceCard({ trace: t }: { trace: TraceListing }) {
+function ProfileName({ profile: p }: { profile: ProfileListing }) {
+  const title = titleOf(p)
   return (
-    <li class="card">
-      <a href={'#/trace/' + t.id}>
-        <span class="title"><bdi>{t.name || 'trace ' + t.id.slice(0, 8)}</bdi></span>
-        <span class="meta">
-          <bdi>{t.services.join(', ')}</bdi>
-          <span>{duration(t.duration)}</span>
-          <span>{plural(t.spans, 'span')}</span>
-          {t.errors > 0 && <span class="bad">{plural(t.errors, 'error')}</span>}
-          {t.logs > 0 && <span>{plural(t.logs, 'log')}</span>}
-          {t.profiles > 0 && <span class="mark">{plural(t.profiles, 'profile')}</span>}
-        </span>
-        <time>{clock(t.start)}</time>
-      </a>
-    </li>
+    <>
+      <a class="title" href={'#/profile/' + p.id}><bdi>{title}</bdi></a>{' '}
+      <small>{title !== p.service && <bdi>{p.service}</bdi>} {p.measure.type}</small>
+    </>
   )
 }
 
-function Rest({ shown, all }: { shown: number; all: number }) {
-  return all > shown ? <p class="note">Showing the latest {count(shown)} of {count(all)}; select a service to see more of its data.</p> : null
+function TraceList({ q }: { q: URLSearchParams }) {
+  const { value, error } = useApi<Traces>(listPath('traces', q, { name: 'traces-', sort: latest }), 'profiles', 'traces', 'logs')
+  const longest = most(value?.traces ?? [], (t) => t.duration)
+  const columns: Column<TraceListing>[] = [
+    { title: 'Trace', key: 'name', kind: 'text', cell: (t) => <TraceName trace={t} /> },
+    { title: 'Duration', key: 'duration', kind: 'number', cell: (t) => <Amount value={t.duration} most={longest}>{duration(t.duration)}</Amount> },
+    { title: 'Spans', key: 'spans', kind: 'number', cell: (t) => count(t.spans) },
+    { title: 'Errors', key: 'errors', kind: 'number', cell: (t) => (t.errors > 0 ? <span class="bad">{count(t.errors)}</span> : '') },
+    { title: 'Logs', key: 'logs', kind: 'number', cell: (t) => (t.logs > 0 ? count(t.logs) : '') },
+    { title: 'Profiles', key: 'profiles', kind: 'number', cell: (t) => (t.profiles > 0 ? <span class="mark">{count(t.profiles)}</span> : '') },
+    { title: 'Start', key: 'start', kind: 'number', cell: (t) => <time title={'received ' + ago(nanos(t.arrived))}>{clock(t.start)}</time> },
+  ]
+  return (
+    <section aria-labelledby="traces">
+      <h2 id="traces">Traces <small>{value && count(value.count)}</small></h2>
+      {error && <p class="warn" role="alert">{error}</p>}
+      {value && (value.traces.length === 0
+        ? <Nothing what="trace" q={q} />
+        : <Table label="List of traces" rows={value.traces} columns={columns} sort={q.get('traces-sort') ?? latest} id={(t) => t.id} name="traces-" />)}
+      {value && <Pager q={q} shown={value.traces.length} all={value.count} name="traces-" />}
+      {value && <Omitted from={value} />}
+    </section>
+  )
+}
+
+function TraceName({ trace: t }: { trace: TraceListing }) {
+  return (
+    <>
+      <a class="title" href={'#/trace/' + t.id}><bdi>{t.name || 'trace ' + t.id.slice(0, 8)}</bdi></a>{' '}
+      <small><bdi>{t.services.join(', ')}</bdi></small>
+    </>
+  )
+}
+
+function Nothing({ what, q }: { what: string; q: URLSearchParams }) {
+  return (
+    <p class="note">
+      {q.has('q') || q.has('service') ? <>No {what} matches. <button type="button" class="link" onClick={() => amend({ q: undefined, service: undefined })}>Show all</button></> : 'None yet.'}
+    </p>
+  )
 }

@@ -93,9 +93,10 @@ export function LiveButtons() {
   return (
     <span class="live">
       <button type="button" class="quiet" title={text + (waiting ? ': there is new data' : '')} onClick={() => pause(!paused)}>
-        {paused ? '▶' : '❚❚'}{waiting && <span class="dot" />}<span class="hidden">{text}{waiting && ', there is new data'}</span>
+        <span aria-hidden="true">{paused ? '▶' : '❚❚'}<span class="caption"> {paused ? 'Resume' : 'Pause'}</span></span>
+        {waiting && <span class="dot" />}<span class="hidden">{text}{waiting && ', there is new data'}</span>
       </button>
-      <button type="button" class="quiet" title="Delete all stored data" onClick={clear}>✕<span class="hidden">Delete all stored data</span></button>
+      <button type="button" class="quiet" title="Delete all stored data" onClick={clear}><span aria-hidden="true">✕<span class="caption"> Clear</span></span><span class="hidden">Delete all stored data</span></button>
     </span>
   )
 }

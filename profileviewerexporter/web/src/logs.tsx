@@ -1,34 +1,34 @@
 import type { LogRecord, Logs as Answer, Service } from './api'
 import { AttributeTable } from './attributes'
-import { clock, count, plural } from './format'
-import { amend, useApi, useTitle, type Route } from './hooks'
-import { Bars, Filters, listPath, Pager } from './list'
+import { clock, count, isToday, plural } from './format'
+import { useApi, useTitle, type Route } from './hooks'
+import { Bars, filter, Filters, listPath, Pager } from './list'
 import { Omitted } from './omitted'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
 
 // Logs lists log records, the newest first.
 export function Logs({ route: { query: q }, services }: { route: Route; services: Service[] }) {
-  const { value, error } = useApi<Answer>(listPath('logs', q, 'level', 'after', 'until'), 'logs')
+  const { value, error } = useApi<Answer>(listPath('logs', q, { more: ['level', 'after', 'until'] }), 'logs')
   useTitle('Logs', q.get('service') ?? undefined)
   return (
     <>
       <h1>Logs</h1>
       <Filters q={q} placeholder="text, attribute" services={services.filter((s) => s.logs > 0)}>
         <label>Level{' '}
-          <select value={q.get('level') ?? ''} onChange={(e) => amend({ level: e.currentTarget.value, offset: undefined })}>
+          <select value={q.get('level') ?? ''} onChange={(e) => filter({ level: e.currentTarget.value })}>
             <option value="">All</option>
             {levels.map((l) => <option key={l} value={l}>{l} or higher</option>)}
           </select>
         </label>
         <label>Order{' '}
-          <select value={q.get('sort') ?? ''} onChange={(e) => amend({ sort: e.currentTarget.value, offset: undefined })}>
+          <select value={q.get('sort') ?? ''} onChange={(e) => filter({ sort: e.currentTarget.value })}>
             <option value="">Newest first</option>
             <option value="time">Oldest first</option>
             <option value="-severity">Most severe first</option>
           </select>
         </label>
-        {(q.has('after') || q.has('until')) && <button type="button" onClick={() => amend({ after: undefined, until: undefined, offset: undefined })}>Reset range</button>}
+        {(q.has('after') || q.has('until')) && <button type="button" onClick={() => filter({ after: undefined, until: undefined })}>Reset range</button>}
         {value && <output>{plural(value.count, 'record')}</output>}
       </Filters>
       {error && <p class="warn" role="alert">{error}</p>}
@@ -48,12 +48,12 @@ export function Logs({ route: { query: q }, services }: { route: Route; services
 
 export function LogTable({ records }: { records: LogRecord[] }) {
   return (
-    <ul class="records">
+    <ul class={'records' + (records.some((r) => !isToday(r.time)) ? ' dated' : '')}>
       {records.map((r, i) => (
         <li key={r.time + (r.span ?? '') + i}>
           <details>
             <summary>
-              <time>{clock(r.time)}</time>
+              <time>{clock(r.time, true)}</time>
               <span class={'severity ' + level(r.severity)}>{r.severity}</span>
               <bdi class="body">{r.body || '(empty)'}</bdi>
               <bdi class="from">{r.service}</bdi>

@@ -23,7 +23,7 @@ function App() {
   const route = useRoute()
   const [view = '', id = ''] = route.path
   const service = route.query.get('service') ?? ''
-  const live = useApi<Overview>('overview' + (service && '?service=' + encodeURIComponent(service)), 'profiles', 'traces', 'logs')
+  const live = useApi<Overview>('overview?entries=0', 'profiles', 'traces', 'logs', 'metrics')
   const notices = useApi<Notices>('notices', 'notices').value
   const { offline } = useLive()
   const problems = rejectedCount(notices)
@@ -53,14 +53,14 @@ function App() {
         {view === 'profile' ? <ProfileView key={id} id={id} route={route} />
           : view === 'trace' ? <TraceView key={id} id={id} route={route} />
           : view === 'compare' ? <Compare route={route} />
-          : view === 'services' ? <Services services={services} />
+          : view === 'services' ? <Services route={route} />
           : view === 'service' ? <ServiceView key={service} route={route} />
           : view === 'errors' ? <Errors route={route} services={services} />
           : view === 'error' ? <ErrorView key={id} id={id} route={route} />
           : view === 'metrics' ? <Metrics route={route} services={services} />
           : view === 'logs' ? <Logs route={route} services={services} />
           : view === 'problems' ? <Problems value={notices} />
-          : <Lists live={live} service={service} notices={notices} />}
+          : <Lists live={live} route={route} notices={notices} />}
         <Import />
       </main>
       <Help />

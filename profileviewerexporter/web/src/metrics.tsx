@@ -12,7 +12,7 @@ const columns: Column<Series>[] = [
   { title: 'Highest', kind: 'number', cell: (s) => number(s.high) },
   { title: 'Sum', kind: 'number', cell: (s) => (s.kind === 'sum' ? number(s.sum) : '') },
   { title: 'Points', key: 'points', kind: 'number', cell: (s) => count(s.points) },
-  { title: 'Service', key: 'service', cell: (s) => <bdi>{s.service}</bdi> },
+  { title: 'Service', key: 'service', kind: 'name', cell: (s) => <bdi>{s.service}</bdi> },
 ]
 
 // Metrics lists series of metrics as small charts.

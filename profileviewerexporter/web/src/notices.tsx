@@ -1,5 +1,5 @@
 import type { Notice, Notices } from './api'
-import { clock, count } from './format'
+import { clock, count, nanos } from './format'
 import { useTitle } from './hooks'
 
 // Problems lists the data that the collector could not use, with the reasons.
@@ -34,7 +34,7 @@ function NoticeTable({ list, labelledby, none }: { list: Notice[]; labelledby: s
         <tbody>
           {list.map((n) => (
             <tr key={n.component + n.subject + n.reason}>
-              <td><time>{clock(String(BigInt(Date.parse(n.last)) * 1_000_000n))}</time></td>
+              <td><time>{clock(nanos(n.last))}</time></td>
               <td class="number">{count(n.count)}</td>
               <td>{n.subject}</td>
               <td><bdi>{n.detail}</bdi> <small><code>{n.reason}</code></small></td>

@@ -28,7 +28,7 @@ export function paint(surface: Surface, picture: Picture, view: View, dress: Dre
   c.setTransform(1, 0, 0, 1, 0, 0)
   c.fillStyle = palette.sheet
   c.fillRect(0, 0, Math.ceil(surface.width * ratio), Math.ceil(surface.height * ratio))
-  c.font = `${12 * ratio}px system-ui, sans-serif`
+  setFont(c, `${12 * ratio}px system-ui, sans-serif`)
   c.textBaseline = 'middle'
   c.direction = 'ltr'
   const stripes = striped(c, palette.combined, palette.stripe, ratio)
@@ -83,24 +83,30 @@ export const labelOf = (box: Box): string => (box.kind === 'combined' ? `${box.c
 
 // fitting returns the beginning of a text that is not wider than the given width.
 function fitting(c: CanvasRenderingContext2D, text: string, width: number): string {
-  const all = measured(c, text)
-  if (all <= width) return text
-  for (let length = Math.floor((text.length * width) / all); length > 0; length--) {
-    const short = text.slice(0, length) + '…'
-    if (measured(c, short) <= width) return short
+  if (measured(c, text) <= width) return text
+  let [fits, tooLong] = [0, text.length]
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1
+    if (measured(c, text.slice(0, middle) + '…') <= width) fits = middle
+    else tooLong = middle
   }
-  return ''
+  return fits > 0 ? text.slice(0, fits) + '…' : ''
 }
 
-const widths = new Map<string, number>()
+const widths = new Map<string, number>() // of texts in the last font
 const mostWidths = 20_000
+let font = ''
+
+function setFont(c: CanvasRenderingContext2D, name: string): void {
+  if (font !== name) widths.clear()
+  c.font = font = name
+}
 
 function measured(c: CanvasRenderingContext2D, text: string): number {
-  const key = c.font + text
-  let width = widths.get(key)
+  let width = widths.get(text)
   if (width === undefined) {
     if (widths.size > mostWidths) widths.clear()
-    widths.set(key, (width = c.measureText(text).width))
+    widths.set(text, (width = c.measureText(text).width))
   }
   return width
 }

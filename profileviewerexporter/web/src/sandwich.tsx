@@ -1,14 +1,12 @@
 import { useMemo } from 'preact/hooks'
 import { query, type Graph, type Selection } from './api'
 import { pictureOf, type Box } from './boxes'
-import { FlameChart } from './chart'
 import type { Colouring } from './colours'
-import { pixels, useDetail } from './detail'
+import { pixels } from './detail'
 import { share, weight } from './format'
 import { useApi } from './hooks'
 import { Omitted } from './omitted'
-import type { View } from './paint'
-import { useView } from './view'
+import { ZoomableChart } from './zoomable'
 
 interface Props {
   selection: Selection
@@ -33,10 +31,7 @@ export function Sandwich(props: Props) {
 function Half({ selection, frame, total, search, q, colouring, describe, view: kind, title, zoom }: Props & { view: 'callers' | 'callees'; title: string; zoom: string }) {
   const path = 'flame?' + query(selection, { pixels: pixels(), view: kind, function: frame, ...(search && { q: search }) })
   const { value: graph, error } = useApi<Graph>(path)
-  const all = useMemo((): View | undefined => graph && { left: 0, right: graph.total }, [graph])
-  const picture = useMemo(() => graph && all && pictureOf(graph, all.left, all.right), [graph, all])
-  const { view, onView } = useView(q, zoom)
-  const detail = useDetail(path, view, all)
+  const picture = useMemo(() => graph && pictureOf(graph, 0, graph.total), [graph])
   if (error) return <p class="warn" role="alert">{error}</p>
   if (!graph || !picture) return <p class="note">Loading…</p>
   const name = picture.boxes[1]?.name ?? ''
@@ -46,7 +41,7 @@ function Half({ selection, frame, total, search, q, colouring, describe, view: k
       <Omitted from={graph} />
       {graph.total === 0
         ? <p class="note">The function is not in this selection.</p>
-        : <FlameChart whole={picture} detail={detail} view={view} onView={onView} describe={(b) => describe(b, graph)}
+        : <ZoomableChart path={path} q={q} zoom={zoom} whole={picture} describe={(b) => describe(b, graph)}
           colouring={colouring} selected={frame} onSelect={() => undefined} label={title} />}
     </section>
   )

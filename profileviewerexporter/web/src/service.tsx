@@ -1,26 +1,39 @@
 import { useState } from 'preact/hooks'
-import type { Service, ServiceDetail } from './api'
+import type { Service, ServiceDetail, Services as Answer } from './api'
 import { ComparisonGraph } from './compare'
-import { clock, count, plural } from './format'
+import { ago, clock, count, nanos, plural } from './format'
 import { GraphView } from './graph'
 import { amend, useApi, useTitle, type Route } from './hooks'
-import { Table, type Column } from './list'
+import { Amount, Filters, listPath, most, Pager, Table, type Column } from './list'
+import { Omitted } from './omitted'
 import { unzoomed } from './order'
 
-const columns: Column<Service>[] = [
-  { title: 'Service', kind: 'text', cell: (s) => <a class="title" href={'#/service?service=' + encodeURIComponent(s.name)}><bdi>{s.name}</bdi></a> },
-  { title: 'Profiles', kind: 'number', cell: (s) => count(s.profiles) },
-  { title: 'Traces', kind: 'number', cell: (s) => <a href={'#/?service=' + encodeURIComponent(s.name)}>{count(s.traces)}</a> },
-  { title: 'Log records', kind: 'number', cell: (s) => <a href={'#/logs?service=' + encodeURIComponent(s.name)}>{count(s.logs)}</a> },
-]
-
 // Services lists the services.
-export function Services({ services }: { services: Service[] }) {
+export function Services({ route: { query: q } }: { route: Route }) {
+  const { value, error } = useApi<Answer>(listPath('services', q), 'profiles', 'traces', 'logs', 'metrics')
   useTitle('Services')
+  const list = value?.services ?? []
+  const link = (view: string, s: Service, n: number, all: (s: Service) => number) => (n === 0 ? ''
+    : <Amount value={n} most={most(list, all)}><a href={`#/${view}?service=${encodeURIComponent(s.name)}`}>{count(n)}</a></Amount>)
+  const columns: Column<Service>[] = [
+    { title: 'Service', key: 'name', kind: 'text', cell: (s) => <a class="title" href={'#/service?service=' + encodeURIComponent(s.name)}><bdi>{s.name || '(no name)'}</bdi></a> },
+    { title: 'Profiles', key: 'profiles', kind: 'number', cell: (s) => link('', s, s.profiles, (x) => x.profiles) },
+    { title: 'Traces', key: 'traces', kind: 'number', cell: (s) => link('', s, s.traces, (x) => x.traces) },
+    { title: 'Errors', key: 'errors', kind: 'number', cell: (s) => link('errors', s, s.errors, (x) => x.errors) },
+    { title: 'Log records', key: 'logs', kind: 'number', cell: (s) => link('logs', s, s.logs, (x) => x.logs) },
+    { title: 'Metric points', key: 'points', kind: 'number', cell: (s) => link('metrics', s, s.points, (x) => x.points) },
+    { title: 'Received', key: 'arrived', kind: 'number', cell: (s) => <time>{ago(nanos(s.arrived))}</time> },
+  ]
   return (
     <>
       <h1>Services</h1>
-      {services.length === 0 ? <p class="note">None yet.</p> : <Table label="Services" rows={services} columns={columns} sort="" id={(s) => s.name} />}
+      <Filters q={q} placeholder="name" />
+      {error && <p class="warn" role="alert">{error}</p>}
+      {value && (list.length === 0
+        ? <p class="note">{q.has('q') ? 'No service matches.' : 'None yet.'}</p>
+        : <Table label="Services" rows={list} columns={columns} sort={q.get('sort') ?? 'name'} id={(s) => s.name} />)}
+      {value && <Pager q={q} shown={list.length} all={value.count} />}
+      {value && <Omitted from={value} />}
     </>
   )
 }

@@ -1,11 +1,15 @@
 import { brushX, type D3BrushEvent } from 'd3-brush'
 import { select } from 'd3-selection'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Thread } from './api'
 import { duration } from './format'
+import { ThreadLane } from './lanes'
 
 interface Props {
-  activity: number[] // from 0 to 1, in equal steps
+  threads: Thread[] // the busiest first
+  chosen?: string // ID of the thread that the graph shows; all if undefined
+  onThread: (id: string) => void
   length: number // nanoseconds
   from?: number
   to?: number
@@ -14,43 +18,52 @@ interface Props {
 }
 
 const width = 1000
-const height = 44
+const height = 100
+const few = 4 // threads
 
-// Strip draws the activity of threads over time. Dragging selects a range, and so do the two numbers.
-export function Strip({ activity, length, from, to, onChange, children }: Props) {
+// Strip draws the activity of threads over time. Dragging selects a range, and so do the two numbers. A click selects a thread.
+export function Strip({ threads, chosen, onThread, length, from, to, onChange, children }: Props) {
+  const [all, setAll] = useState(false)
+  const timed = threads.filter((t) => t.activity !== undefined)
+  const shown = all ? timed : timed.filter((t, i) => i < few || t.id === chosen)
   const layer = useRef<SVGGElement>(null)
-  const change = useRef(onChange)
-  change.current = onChange
+  const latest = useRef({ shown, onThread, onChange, from })
+  latest.current = { shown, onThread, onChange, from }
 
   useEffect(() => {
     const group = select<SVGGElement, unknown>(layer.current!)
     const brush = brushX<unknown>().extent([[0, 0], [width, height]]).on('end', (event: D3BrushEvent<unknown>) => {
       if (!event.sourceEvent) return // moved by the page, not by the user
       const range = event.selection as [number, number] | null
-      if (range) change.current(...(range.map((x) => Math.round((x / width) * length)) as [number, number]))
-      else change.current()
+      const { shown, onThread, onChange, from } = latest.current
+      if (range) return onChange(...(range.map((x) => Math.round((x / width) * length)) as [number, number]))
+      if (from !== undefined) return onChange()
+      const box = layer.current!.ownerSVGElement!.getBoundingClientRect()
+      const clicked = shown[Math.floor(((event.sourceEvent as MouseEvent).clientY - box.top) / (box.height / shown.length))]
+      if (clicked) onThread(clicked.id)
     })
     group.call(brush)
     group.call(brush.move, from === undefined ? null : [(from / length) * width, ((to ?? length) / length) * width])
     return () => { group.on('.brush', null).selectAll('*').remove() }
   }, [length, from, to])
 
-  const step = width / activity.length
-  const outline = activity.map((a, i) => `L${i * step},${height - a * height}H${(i + 1) * step}`).join('')
+  if (timed.length === 0) return null
   return (
     <div class="strip">
       <div>
         {children}
-        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label="activity over time; drag to select a range">
-          <path d={`M0,${height}${outline}L${width},${height}Z`} />
-          <g ref={layer} />
-        </svg>
+        <div class={'lanes' + (shown.length === 1 ? ' single' : '')}>
+          {shown.map((t) => <ThreadLane key={t.id} thread={t} chosen={t.id === chosen} onChoose={timed.length > 1 ? () => onThread(t.id) : undefined} />)}
+          <svg class="range-layer" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img"
+            aria-label={`activity of ${shown.length === 1 ? 'a thread' : shown.length + ' threads'} over time; drag to select a range`}><g ref={layer} /></svg>
+        </div>
       </div>
       <form class="range" onSubmit={(e) => e.preventDefault()}>
         <Milliseconds label="from" value={from ?? 0} max={length} set={(v) => onChange(v, to)} />
         <Milliseconds label="to" value={to ?? length} max={length} set={(v) => onChange(from ?? 0, v)} />
         <span class="note">of {duration(length)}</span>
         {from !== undefined && <button type="button" onClick={() => onChange()}>Reset range</button>}
+        {timed.length > few && <button type="button" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show fewer threads' : `Show all ${timed.length} threads`}</button>}
       </form>
     </div>
   )

@@ -56,7 +56,7 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
       )}
       <label class="check">
         <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
-        {' '}Highlight application code
+        {' '}Highlight application
       </label>
       <label class="check" title="Of the calls into a library, show only the first">
         <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
@@ -96,19 +96,21 @@ function useSlash(box: { current: HTMLInputElement | null }): void {
   }, [])
 }
 
+const formats = [
+  ['pprof', 'pprof'], ['speedscope', 'speedscope'], ['firefox', 'Firefox Profiler'], ['collapsed', 'Collapsed stacks'], ['otlp', 'OTLP JSON, with all attributes'],
+]
+
+// Downloads saves the visible samples.
 function Downloads({ selection }: { selection: Selection }) {
   const q = query(selection)
   const scope = `speedscope/index.html#profileURL=${encodeURIComponent('../api/download/speedscope?' + q)}`
   return (
-    <span class="downloads">
-      <a class="button" href={scope} target="_blank" rel="noopener">speedscope ↗</a>
-      <span>Download{' '}
-        <a href={'api/download/pprof?' + q} download>pprof</a>{' '}
-        <a href={'api/download/speedscope?' + q} download>speedscope</a>{' '}
-        <a href={'api/download/firefox?' + q} download title="Firefox Profiler">Firefox</a>{' '}
-        <a href={'api/download/collapsed?' + q} download title="collapsed stacks">collapsed</a>{' '}
-        {selection.profiles[0] !== undefined && <a href={'api/download/otlp?profile=' + selection.profiles[0]} download title="the complete message">OTLP JSON</a>}
-      </span>
-    </span>
+    <details class="downloads">
+      <summary class="button">Save or open</summary>
+      <ul>
+        <li><a class="scope" href={scope} target="_blank" rel="noopener">Open in speedscope ↗</a></li>
+        {formats.map(([format, text]) => <li key={format}><a href={`api/download/${format}?${q}`} download>{text}</a></li>)}
+      </ul>
+    </details>
   )
 }

@@ -1,4 +1,5 @@
 import { scaleLinear } from 'd3-scale'
+import { Component } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { serviceColour } from './colours'
 import { count, duration, plural } from './format'
@@ -17,7 +18,8 @@ interface Props {
 }
 
 const few = 200 // rows that are all in the document: the browser's own search finds them
-const margin = 20 // rows above and below the visible ones
+const margin = 8 // rows above and below the visible ones
+const step = 4 // rows: a shorter movement changes nothing in the document
 const deepest = 24 // levels of indentation
 
 // Waterfall shows the spans of a trace over time. Only the visible rows are in the document. Keys: arrows move, left collapses, right
@@ -29,6 +31,8 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
   const [cursor, setCursor] = useState<number>() // index of a row
   const visible = useMemo(() => visibleRows(rows, closed, onlyCritical), [rows, closed, onlyCritical])
   const hits = useHits(rows, useDelayed(search))
+  const found = useMemo(() => new Set(hits), [hits])
+  const chosenRow = useMemo(() => rows.find((r) => r.id === chosen)?.index, [rows, chosen])
   const list = useRef<HTMLOListElement>(null)
   const { first, last, height } = useWindow(list, visible.length)
   const bySpan = useMemo(() => grouped(moments, (m) => m.record.span ?? ''), [moments])
@@ -93,10 +97,16 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
     }
     event.preventDefault()
   }
+  const click = (event: MouseEvent) => {
+    const target = event.target as HTMLElement
+    const row = rows[Number(target.closest<HTMLElement>('[data-row]')?.dataset.row)]
+    if (!row) return
+    if (row.end > row.index + 1 && target.closest('.fold')) toggle(row)
+    else choose(row.id)
+  }
   const parents = () => new Set(rows.filter((r) => r.end > r.index + 1 && r.depth > 0).map((r) => r.index))
   const at = cursor === undefined ? -1 : hits.findIndex((r) => r.index === cursor)
-  const found = new Set(hits)
-  const tabbable = cursor ?? rows.find((r) => r.id === chosen)?.index ?? visible[first]?.index
+  const tabbable = cursor ?? chosenRow ?? visible[first]?.index
   return (
     <>
       <div class="tools" role="toolbar" aria-label="Span controls">
@@ -118,10 +128,10 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
       </div>
       <div class="waterfall" data-rows={visible.length}>
         <TimeAxis length={length} moments={moments} />
-        <ol role="tree" aria-label="Spans" ref={list} onKeyDown={key} style={{ paddingTop: `${first * height}px`, paddingBottom: `${(visible.length - last) * height}px` }}>
+        <ol role="tree" aria-label="Spans" ref={list} onKeyDown={key} onClick={click} style={{ paddingTop: `${first * height}px`, paddingBottom: `${(visible.length - last) * height}px` }}>
           {visible.slice(first, last).map((row) => (
             <Row key={row.index} row={row} length={length} moments={bySpan.get(row.id)} chosen={row.id === chosen} found={found.has(row)} current={row.index === cursor}
-              closed={closed.has(row.index)} tabbable={row.index === tabbable} toggle={toggle} choose={choose} />
+              closed={closed.has(row.index)} tabbable={row.index === tabbable} />
           ))}
         </ol>
       </div>
@@ -129,33 +139,41 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
   )
 }
 
-function Row({ row: s, length, moments, chosen, found, current, closed, tabbable, toggle, choose }: {
+interface RowProps {
   row: SpanRow; length: number; moments?: Moment[]; chosen: boolean; found: boolean; current: boolean; closed: boolean; tabbable: boolean
-  toggle: (row: SpanRow) => void; choose: (id: string) => void
-}) {
-  const percent = (ns: number) => `${Math.min(100, Math.max(0, (100 * ns) / Math.max(1, length)))}%`
-  const below = s.end - s.index - 1
-  const classes = { selected: chosen, failed: s.error, critical: s.critical, match: found, current }
-  const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColour(s.service)})` }
-  return (
-    <li role="none" class={Object.entries(classes).filter(([, on]) => on).map(([name]) => name).join(' ')}>
-      <button type="button" role="treeitem" aria-level={s.depth + 1} aria-selected={chosen} aria-expanded={below > 0 ? !closed : undefined} tabIndex={tabbable ? 0 : -1} data-row={s.index}
-        onClick={() => choose(s.id)} title={`${s.name}, ${s.service}${s.critical ? ', on the critical path' : ''}${s.error ? ', error' : ''}`}>
-        <span class="what" style={{ paddingInlineStart: `${Math.min(s.depth, deepest) * 0.8}rem` }}>
-          <span class="fold" aria-hidden="true" onClick={(e) => { if (below > 0) { e.stopPropagation(); toggle(s) } }}>{below > 0 ? (closed ? '▸' : '▾') : ''}</span>
-          <bdi>{s.name || s.id}</bdi>
-          {closed && below > 0 && <small>{count(below)} hidden</small>}
-          {s.error && <span class="bad" aria-label="error">✕</span>}
-          {s.samples > 0 && <span class="mark" title="this span has a flame graph">{plural(s.samples, 'sample')}</span>}
-        </span>
-        <span class="track">
-          <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={style} />
-          {moments?.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
-        </span>
-        <span class="took">{duration(s.duration)}</span>
-      </button>
-    </li>
-  )
+}
+
+// Row is a span. It renders only when its properties change: a movement renders the rows that become visible.
+class Row extends Component<RowProps> {
+  shouldComponentUpdate(next: RowProps): boolean {
+    return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key])
+  }
+
+  render({ row: s, length, moments, chosen, found, current, closed, tabbable }: RowProps) {
+    const percent = (ns: number) => `${Math.min(100, Math.max(0, (100 * ns) / Math.max(1, length)))}%`
+    const below = s.end - s.index - 1
+    const classes = { selected: chosen, failed: s.error, critical: s.critical, match: found, current }
+    const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColour(s.service)})` }
+    return (
+      <li role="none" class={Object.entries(classes).filter(([, on]) => on).map(([name]) => name).join(' ')}>
+        <button type="button" role="treeitem" aria-level={s.depth + 1} aria-selected={chosen} aria-expanded={below > 0 ? !closed : undefined} tabIndex={tabbable ? 0 : -1} data-row={s.index}
+          title={`${s.name}, ${s.service}${s.critical ? ', on the critical path' : ''}${s.error ? ', error' : ''}`}>
+          <span class="what" style={{ paddingInlineStart: `${Math.min(s.depth, deepest) * 0.8}rem` }}>
+            <span class="fold" aria-hidden="true">{below > 0 ? (closed ? '▸' : '▾') : ''}</span>
+            <bdi>{s.name || s.id}</bdi>
+            {closed && below > 0 && <small>{count(below)} hidden</small>}
+            {s.error && <span class="bad" aria-label="error">✕</span>}
+            {s.samples > 0 && <span class="mark" title="this span has a flame graph">{plural(s.samples, 'sample')}</span>}
+          </span>
+          <span class="track">
+            <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={style} />
+            {moments?.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
+          </span>
+          <span class="took">{duration(s.duration)}</span>
+        </button>
+      </li>
+    )
+  }
 }
 
 function TimeAxis({ length, moments }: { length: number; moments: Moment[] }) {
@@ -204,24 +222,26 @@ function useHits(rows: SpanRow[], pattern: string): SpanRow[] {
 }
 
 const narrow = matchMedia('(max-width: 860px)')
+const rowHeight = () => (narrow.matches ? 46 : 26) // as in style.css
 
-// useWindow returns the rows that are in the document, and the height of a row.
+// useWindow returns the rows that are in the document, and the height of a row. It changes in steps of a few rows, so that most
+// movements render nothing.
 function useWindow(list: { current: HTMLElement | null }, all: number): { first: number; last: number; height: number } {
-  const [[top, shown, isNarrow], setPlace] = useState<[number, number, boolean]>([0, 1000, narrow.matches])
-  const height = isNarrow ? 46 : 26 // as in style.css
+  const [[first, last, height], setPlace] = useState<[number, number, number]>([0, 2 * few, rowHeight()])
   useLayoutEffect(() => {
     const box = list.current!.parentElement!
     const measure = () => setPlace((old) => {
-      const now: typeof old = [box.scrollTop, box.clientHeight, narrow.matches]
+      const height = rowHeight()
+      const top = Math.floor(box.scrollTop / height / step) * step
+      const now: typeof old = [top - margin, top + Math.ceil(box.clientHeight / height / step + 1) * step + margin, height]
       return now.every((v, i) => v === old[i]) ? old : now
     })
     measure()
-    box.addEventListener('scroll', measure)
+    box.addEventListener('scroll', measure, { passive: true })
     const resize = new ResizeObserver(measure)
     resize.observe(box)
     return () => { box.removeEventListener('scroll', measure); resize.disconnect() }
   }, [])
   if (all <= few) return { first: 0, last: all, height }
-  const first = Math.max(0, Math.min(all - 1, Math.floor(top / height)) - margin)
-  return { first, last: Math.min(all, Math.ceil((top + shown) / height) + margin), height }
+  return { first: Math.max(0, Math.min(all - 1, first)), last: Math.max(0, Math.min(all, last)), height }
 }

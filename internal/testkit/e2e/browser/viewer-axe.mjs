@@ -9,13 +9,14 @@ export default async function (page, url) {
   const { span_list: spans } = await (await fetch(new URL(`/api/traces/${trace.id}`, url))).json();
   const span = spans.find((s) => s.samples > 0);
   const views = [
-    ['overview', '#/', '.card, .listing tbody tr'],
+    ['overview', '#/', '.listing tbody tr'],
     ['profile', `#/profile/${profile.id}`, 'canvas[data-boxes]'],
     ['by-time', `#/profile/${profile.id}?order=time`, '.axis'],
     ['inverted', `#/profile/${profile.id}?order=inverted`, 'canvas[data-boxes]'],
     ['sandwich', `#/profile/${profile.id}?order=sandwich`, '.half + .half canvas[data-boxes]'],
     ['trace', `#/trace/${trace.id}?span=${span.id}`, 'canvas[data-boxes]'],
     ['compare', `#/compare?a=${profile.id}&b=${other.id}`, 'canvas[data-boxes]'],
+    ['services', '#/services', '.listing tbody tr'],
     ['logs', '#/logs', '.records li'],
     ['problems', '#/problems', 'h1:text-is("Problems")'],
   ];

@@ -7,7 +7,7 @@ export default async function (page, url) {
   const seen = [];
   for (const hash of ['#/', '#/profile/1', '#/profile/1?order=time', '#/logs']) {
     await page.goto(new URL('/' + hash, url).href);
-    await page.waitForSelector(hash.startsWith('#/profile') ? 'canvas[data-boxes]' : hash === '#/logs' ? '.records' : '.chips');
+    await page.waitForSelector(hash.startsWith('#/profile') ? 'canvas[data-boxes]' : hash === '#/logs' ? '.records' : '.listing');
     if (hash.startsWith('#/profile')) await page.click('text=Graph as text');
     seen.push(await page.evaluate(() => document.body.innerText));
     assert.equal(await page.evaluate(() => globalThis.pwned), undefined);

@@ -1,13 +1,14 @@
 // The largest recorded profile: the time until its first picture, the frames while it zooms, and the same file in speedscope.
 import assert from 'node:assert/strict';
 import { drawn } from './pixels.mjs';
+import { work } from './work.mjs';
 
 export default async function (page, url) {
   const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
   const [{ id }] = (await api('overview')).profiles;
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto(new URL('/#/', url).href);
-  await page.waitForSelector('.card');
+  await page.waitForSelector('.listing tbody tr');
   const result = {};
 
   // The first picture: boxes of the whole profile on the canvas.
@@ -18,12 +19,12 @@ export default async function (page, url) {
   result.boxes = Number(await page.getAttribute('canvas', 'data-boxes'));
 
   // Frames while zooming with the wheel, as the page itself counts them; the details of each level are requested meanwhile.
-  result.merged = await zoom(page);
+  result.merged = await work(page, 60, () => zoom(page));
   begin = performance.now();
   await page.click('text=By time');
   await page.waitForSelector('.axis');
   result.byTime = Math.round(performance.now() - begin);
-  result.ordered = await zoom(page);
+  result.ordered = await work(page, 60, () => zoom(page));
 
   // All of it, in pixels.
   await page.setViewportSize({ width: 1440, height: 5000 });

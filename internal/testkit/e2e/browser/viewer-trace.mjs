@@ -1,6 +1,7 @@
 // The spans of traces over time: services, collapse, search, the critical path, errors and log records; and a trace of 100,000 spans.
 import assert from 'node:assert/strict';
 import { checkView } from './views.mjs';
+import { work } from './work.mjs';
 
 export default async function (page, url) {
   const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
@@ -68,21 +69,22 @@ export default async function (page, url) {
   await page.waitForSelector('.found:has-text("1 span")');
   await page.press('.search input', 'Enter');
   await page.waitForSelector('.waterfall li.match.current');
-  const frames = await scroll(page);
+  const jumps = await work(page, 60, () => scroll(page, true)); // to other rows in each frame
+  const wheel = await work(page, 60, () => scroll(page, false)); // three rows, as by a wheel
   await page.click('text=Collapse all');
   await shown(1000);
   findings.push(...await checkView(page, url, 'trace-large', `#/trace/${large.id}`, '.waterfall li'));
-  return { findings, first, inDocument, ...frames };
+  return { findings, first, inDocument, jumps, wheel };
 }
 
-// scroll scrolls through the rows and returns the times between frames.
-async function scroll(page) {
-  return page.evaluate(async () => {
+// scroll scrolls 60 times and returns the times between frames.
+async function scroll(page, jump) {
+  return page.evaluate(async (jump) => {
     const box = document.querySelector('.waterfall');
     const frames = [];
     let last = performance.now();
     for (let i = 0; i < 60; i++) {
-      box.scrollTop = (box.scrollHeight * i) / 60;
+      box.scrollTop = jump ? (box.scrollHeight * i) / 60 : 50_000 + 78 * i;
       await new Promise(requestAnimationFrame);
       const now = performance.now();
       frames.push(now - last);
@@ -90,5 +92,5 @@ async function scroll(page) {
     }
     frames.sort((a, b) => a - b);
     return { median: Math.round(frames[30]), worst: Math.round(frames[59]) };
-  });
+  }, jump);
 }

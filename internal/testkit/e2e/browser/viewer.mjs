@@ -18,8 +18,8 @@ export default async function (page, url) {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 1280, height: 860 });
   const overview = await api('overview');
-  await page.waitForSelector('.chips .chip >> nth=1');
-  result.services = await page.locator('.chips .chip bdi').allTextContents();
+  await page.waitForSelector('.listing tbody tr');
+  result.services = await page.locator('label:has-text("Service") option').allTextContents();
   assert.deepEqual(result.services.slice(1), overview.services.map((s) => s.name));
   assert.equal(await page.locator('a[href^="#/profile/"]').count(), overview.profiles.length);
   await shot('overview');
@@ -34,7 +34,7 @@ export default async function (page, url) {
     await boxes(drawn.length);
     (await api(`flame?profile=${id}`)).frames.forEach((f) => found.add(f.name));
     await page.goBack();
-    await page.waitForSelector('.chips .chip >> nth=1');
+    await page.waitForSelector('.listing tbody tr');
   }
   for (const name of ['onCreate', 'wait', '_ZN4Shop4openEv', 'onPress']) assert.ok(found.has(name), `${name} in ${[...found]}`);
 
@@ -83,7 +83,7 @@ export default async function (page, url) {
   result.top = await rows.evaluateAll((list) => list.slice(0, 15).map((tr) => ({
     name: tr.querySelector('.name bdi').textContent, self: tr.cells[0].innerText, total: tr.cells[1].innerText,
   })));
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.downloads >> text=pprof')]);
+  const [download] = await Promise.all([page.waitForEvent('download'), save(page, 'pprof')]);
   result.pprof = `${shots}${download.suggestedFilename()}`;
   await download.saveAs(result.pprof);
 
@@ -148,8 +148,8 @@ export default async function (page, url) {
 
   // Two profiles compared.
   await page.goto(new URL('/#/', url).href);
-  await page.check('.compare input >> nth=1');
-  await page.check('.compare input >> nth=3');
+  await page.check('.listing [type=checkbox] >> nth=1');
+  await page.check('.listing [type=checkbox] >> nth=3');
   await page.click('text=Compare the two');
   await page.waitForSelector('canvas[data-boxes]');
   await shot('compare');
@@ -159,7 +159,7 @@ export default async function (page, url) {
   await page.setViewportSize({ width: 400, height: 800 });
   for (const [name, hash] of [['overview', '#/'], ['profile', `#/profile/${profile.id}`], ['trace', `#/trace/${trace}?span=${span}`]]) {
     await page.goto(new URL('/' + hash, url).href);
-    await page.waitForSelector(name === 'overview' ? '.card' : 'canvas[data-boxes]');
+    await page.waitForSelector(name === 'overview' ? '.listing tbody tr' : 'canvas[data-boxes]');
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than the window`);
     await shot('narrow-' + name);
   }
@@ -168,13 +168,19 @@ export default async function (page, url) {
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.goto(new URL(`/#/profile/${profile.id}?threads=all`, url).href);
   await total(all.total);
-  const href = await page.getAttribute('.downloads a.button', 'href');
+  const href = await page.getAttribute('.downloads a.scope', 'href');
   await page.goto(new URL('/' + href, url).href);
   const file = await api(`download/speedscope?profile=${profile.id}`);
   await page.waitForSelector(`text=/\\(\\d+\\/${file.profiles.length}\\)/`);
   await shot('speedscope');
 
   return result;
+}
+
+// save downloads the selection in a format.
+async function save(page, format) {
+  await page.click('.downloads summary');
+  await page.click(`.downloads a:text-is("${format}")`);
 }
 
 // zooming: a click zooms in, the address and the history know it, and Show all zooms out.
@@ -189,10 +195,10 @@ async function zooming(page, all) {
   await page.waitForSelector(`canvas[data-left="0"][data-right="${all.total}"]`);
   await page.goForward();
   await page.waitForSelector(`canvas[data-left="${second[1]}"]`);
-  assert.equal(await page.locator('text=Show all').isEnabled(), true);
+  assert.equal(await page.locator('.zoom >> text=Show all').isEnabled(), true);
   await page.reload();
   await page.waitForSelector(`canvas[data-left="${second[1]}"][data-right="${second[1] + second[2]}"]`);
-  await page.click('text=Show all');
+  await page.click('.zoom >> text=Show all');
   await page.waitForSelector(`canvas[data-left="0"][data-right="${all.total}"]`);
   assert.match(await page.title(), / – Profiles$/);
 }

@@ -104,6 +104,51 @@ func TestBrowserViewerLists(t *testing.T) {
 	t.Logf("%d groups of errors, %d series", result.Groups, result.Series)
 }
 
+// TestBrowserViewerOverview clicks through lists of more than 200 profiles, traces and services, and through the threads of a profile.
+func TestBrowserViewerOverview(t *testing.T) {
+	b := findBrowser(t)
+	c, page := startQuickstart(t)
+	post := envelopes(t, c)
+	now := float64(time.Now().Unix()) - 60
+	for i := range 230 {
+		at, trace := now+float64(i)/10, fmt.Sprintf("%031x%x", i+1, i%7)
+		post("{}\n{\"type\":\"transaction\"}\n" + fmt.Sprintf(`{"type":"transaction","platform":"python","transaction":"GET /%d","release":"worker-%d@1","start_timestamp":%f,"timestamp":%f,`+
+			`"contexts":{"trace":{"trace_id":%q,"span_id":"%016x","op":"http.server","status":%q}}}`, i, i%9, at, at+float64(i*37%100)/100, trace, i+1, []string{"ok", "internal_error"}[i%2]) +
+			"\n{\"type\":\"profile_chunk\"}\n" + threadChunk(fmt.Sprintf("%032x", i+1), fmt.Sprintf("worker-%d", i%9), at, 1+i%3, 2+i%5))
+	}
+	profiler := strings.Repeat("d", 32)
+	for i, name := range []string{"GET /slow", "GET /other"} {
+		post("{}\n{\"type\":\"transaction\"}\n" + fmt.Sprintf(`{"type":"transaction","platform":"python","transaction":%q,"release":"timeline@1","start_timestamp":%f,"timestamp":%f,`+
+			`"contexts":{"trace":{"trace_id":"%032x","span_id":"%016x","op":"http.server","data":{"thread.id":"%d"}},"profile":{"profiler_id":%q}}}`,
+			name, now+0.1+float64(i)*0.2, now+0.4+float64(i)*0.2, 1000+i, 1000+i, i+1, profiler) + "\n")
+	}
+	post("{}\n{\"type\":\"profile_chunk\"}\n" + threadChunk(profiler, "timeline", now, 6, 100))
+	time.Sleep(5 * time.Second) // profiles wait for running spans
+	traffic := b.run(t, "viewer-overview.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct {
+		Findings                       []string
+		Traces, Profiles, Observations int
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Empty(t, result.Findings)
+	assert.Positive(t, result.Observations)
+	t.Logf("%d traces, %d profiles", result.Traces, result.Profiles)
+}
+
+// threadChunk is a profile in which threads take samples every 10 ms; each thread takes one less than the one before.
+func threadChunk(profiler, service string, at float64, threads, samples int) string {
+	var list []string
+	for thread := range threads {
+		for i := range max(2, samples-thread) {
+			list = append(list, fmt.Sprintf(`{"timestamp":%f,"thread_id":"%d","stack_id":0}`, at+float64(i)/100, thread+1))
+		}
+	}
+	return fmt.Sprintf(`{"version":"2","profiler_id":%q,"chunk_id":%q,"platform":"python","release":"%s@1","profile":{"frames":[{"function":"main"}],"stacks":[[0]],`+
+		`"samples":[%s]}}`, profiler, profiler, service, strings.Join(list, ",")) + "\n"
+}
+
 // TestBrowserViewerInteraction uses the search, the menu, the tip, the keys and the timeline of flame graphs.
 func TestBrowserViewerInteraction(t *testing.T) {
 	b := findBrowser(t)
@@ -192,13 +237,14 @@ func TestBrowserViewerTrace(t *testing.T) {
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
 	var result struct {
-		Findings                         []string
-		First, InDocument, Median, Worst int
+		Findings          []string
+		First, InDocument int
+		Jumps, Wheel      zoomFrames
 	}
 	require.NoError(t, json.Unmarshal(traffic.Result, &result))
 	assert.Empty(t, result.Findings)
-	t.Logf("100,000 spans: first rows after %d ms, %d rows in the document; scrolling: median frame %d ms, worst %d ms",
-		result.First, result.InDocument, result.Median, result.Worst)
+	t.Logf("100,000 spans: first rows after %d ms, %d rows in the document; scrolling by three rows %+v, to other rows in each frame %+v",
+		result.First, result.InDocument, result.Wheel, result.Jumps)
 }
 
 // TestBrowserViewerService: the profiles of a service in a window of time, compared with those before and with another release.
