@@ -264,7 +264,7 @@ func (b *Builder) Function(f Function) FunctionIndex {
 	if f == (Function{}) {
 		return 0
 	}
-	h := short(mix2(mix2(mix(wordSeed, uint64(f.StartLine)), f.Name, f.SystemName), f.Filename, StringIndex(0)))
+	h := short(f.hash())
 	pos := b.functionIx.find(h, func(pos int32) bool { return b.functions[pos] == f })
 	if pos != 0 {
 		return FunctionIndex(pos)
@@ -279,6 +279,10 @@ func (b *Builder) Function(f Function) FunctionIndex {
 	e.SetFilenameStrindex(int32(f.Filename))
 	e.SetStartLine(f.StartLine)
 	return FunctionIndex(n)
+}
+
+func (f Function) hash() uint64 {
+	return mix2(mix2(mix(wordSeed, uint64(f.StartLine)), f.Name, f.SystemName), f.Filename, StringIndex(0))
 }
 
 // Mapping returns the position of m.

@@ -20,14 +20,10 @@ func Compact(p pprofile.Profiles) {
 	b.Grow(hintsOf(old))
 	c := NewCopier(NewView(old), b)
 	m := newMerger()
-	for _, resource := range p.ResourceProfiles().All() {
-		for _, scope := range resource.ScopeProfiles().All() {
-			for _, profile := range scope.Profiles().All() {
-				c.Profile(profile)
-				m.merge(profile.Samples())
-			}
-		}
-	}
+	eachProfile(p, func(profile pprofile.Profile) {
+		c.Profile(profile)
+		m.merge(profile.Samples())
+	})
 	b.Finish()
 	fresh.MoveTo(old)
 }
@@ -38,5 +34,15 @@ func hintsOf(d pprofile.ProfilesDictionary) Hints {
 		Strings: d.StringTable().Len(), Attributes: d.AttributeTable().Len(), Functions: d.FunctionTable().Len(),
 		Mappings: d.MappingTable().Len(), Locations: d.LocationTable().Len(), Links: d.LinkTable().Len(),
 		Stacks: d.StackTable().Len(),
+	}
+}
+
+func eachProfile(p pprofile.Profiles, visit func(pprofile.Profile)) {
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				visit(profile)
+			}
+		}
 	}
 }

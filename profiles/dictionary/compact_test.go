@@ -85,13 +85,28 @@ func tear(p pprofile.Profiles, r *rand.Rand) {
 			v.Location(stack[j], &l)
 			for k := range l.Lines {
 				f, _ := v.Function(l.Lines[k].Function)
-				f.Name = e.String(v.Text(f.Name))
-				l.Lines[k].Function = e.Function(f)
+				f.Name = appendString(p, v.Text(f.Name))
+				l.Lines[k].Function = appendFunction(p, f)
 			}
 			stack[j] = e.Location(l)
 		}
 		twin.SetStackIndex(int32(e.Stack(stack)))
 	}
+}
+
+// appendString and appendFunction add an entry even if the table has an equal one.
+func appendString(p pprofile.Profiles, s string) dictionary.StringIndex {
+	p.Dictionary().StringTable().Append(s)
+	return dictionary.StringIndex(p.Dictionary().StringTable().Len() - 1)
+}
+
+func appendFunction(p pprofile.Profiles, f dictionary.Function) dictionary.FunctionIndex {
+	entry := p.Dictionary().FunctionTable().AppendEmpty()
+	entry.SetNameStrindex(int32(f.Name))
+	entry.SetSystemNameStrindex(int32(f.SystemName))
+	entry.SetFilenameStrindex(int32(f.Filename))
+	entry.SetStartLine(f.StartLine)
+	return dictionary.FunctionIndex(p.Dictionary().FunctionTable().Len() - 1)
 }
 
 func mustBeClean(t *testing.T, seed uint64, p pprofile.Profiles) {

@@ -41,7 +41,7 @@ func MappingID(images pcommon.Value) string {
 
 // method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list belong to
 // the platform: their frames stay as they are.
-func (e *editor) method(i dictionary.LocationIndex, o *obfuscation, line dictionary.Line, function dictionary.Function, class string) symbols.Status {
+func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
 	if !o.asked {
 		o.mapping, o.status = e.files.Mapping(o.uuid)
 		o.asked = true
@@ -49,17 +49,18 @@ func (e *editor) method(i dictionary.LocationIndex, o *obfuscation, line diction
 	if o.status != symbols.OK {
 		return o.status
 	}
+	raw := e.label(e.labels.class)
 	var status symbols.Status
 	e.found, status = o.mapping.Lookup(e.found[:0], proguard.Place{
-		Class: class, Method: e.view.Text(function.Name), Signature: e.attribute(semconv.SentryFrameSignature), Line: line.Line,
+		Class: raw, Method: e.view.Text(f.function.Name), Signature: e.label(e.labels.signature), Line: f.line.Line,
 	})
 	if status == symbols.NoSymbol {
 		return status
 	}
 	original := e.splitClass()
-	e.write(i, line, function, status)
-	if original != class {
-		e.replaceModule(i, class, original)
+	e.write(f, status)
+	if original != raw {
+		e.replaceModule(f.at, raw, original)
 	}
 	return status
 }
@@ -82,9 +83,9 @@ func (e *editor) splitClass() (class string) {
 func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string) {
 	list := e.dict.LocationTable().At(int(i)).AttributeIndices()
 	for n, index := range list.All() {
-		if a, _ := e.view.Attribute(dictionary.AttributeIndex(index)); a.Key == semconv.SentryFrameModule {
-			list.SetAt(n, int32(e.attributeOf(attribute{key: semconv.SentryFrameModule, text: clip(original)})))
+		if dictionary.AttributeIndex(index) == e.labels.class {
+			list.SetAt(n, int32(e.edit.AttrString(semconv.SentryFrameModule, clip(original))))
 		}
 	}
-	e.put(list, attribute{key: semconv.SentryFrameRawModule, text: raw})
+	put(list, e.edit.AttrString(semconv.SentryFrameRawModule, raw))
 }

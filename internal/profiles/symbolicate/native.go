@@ -94,11 +94,12 @@ func (m *module) address(address uint64, kind addresses) (uint64, bool) {
 }
 
 // isNative reports whether the current location is an address of a known program without a usable name.
-func (e *editor) isNative(m *module, line dictionary.Line, function dictionary.Function) bool {
-	if e.loc.Address == 0 || m.id == (NativeID{}) || line.Line != 0 {
+func (e *editor) isNative(f candidate) bool {
+	if e.loc.Address == 0 || f.line.Line != 0 {
 		return false
 	}
-	return m.apple || isUnnamed(e.view.Text(function.Name))
+	m := e.module()
+	return m.id != NativeID{} && (m.apple || isUnnamed(e.view.Text(f.function.Name)))
 }
 
 // isUnnamed reports whether a name is a placeholder: SDKs use the address, Apple's systems use <redacted>.
@@ -112,7 +113,8 @@ func isUnnamed(name string) bool {
 }
 
 // native looks up an address, and writes the result.
-func (e *editor) native(i dictionary.LocationIndex, u use, m *module, line dictionary.Line, function dictionary.Function) symbols.Status {
+func (e *editor) native(f candidate, u use) symbols.Status {
+	m := e.module()
 	if !m.asked {
 		m.table, m.status = e.files.Native(m.id)
 		m.asked = true
@@ -125,10 +127,10 @@ func (e *editor) native(i dictionary.LocationIndex, u use, m *module, line dicti
 		return symbols.NoSymbol
 	}
 	if u.source.addresses != walked || !u.caller {
-		return e.writeNative(i, m, address, native.Leaf, line, function)
+		return e.writeNative(f, m, address, native.Leaf)
 	}
 	if !u.leaf {
-		return e.writeNative(i, m, address, native.Caller, line, function)
+		return e.writeNative(f, m, address, native.Caller)
 	}
 	// In both roles: if the names differ, stacks in which it is the leaf get a location of their own.
 	e.found, _ = m.table.Lookup(e.found[:0], address, native.Leaf)
@@ -137,15 +139,17 @@ func (e *editor) native(i dictionary.LocationIndex, u use, m *module, line dicti
 	if !slices.Equal(leaf, e.found) {
 		e.startEdit()
 		copied := e.edit.Location(e.loc)
-		e.leaves[i] = copied
-		e.writeNative(copied, m, address, native.Leaf, line, function)
+		e.refer(f.line.Function, 1)
+		e.mayBeEqual = true
+		e.leaves[f.at] = copied
+		e.writeNative(candidate{copied, f.line, f.function}, m, address, native.Leaf)
 	}
-	return e.writeNative(i, m, address, native.Caller, line, function)
+	return e.writeNative(f, m, address, native.Caller)
 }
 
-func (e *editor) writeNative(i dictionary.LocationIndex, m *module, address uint64, use native.Use, line dictionary.Line, function dictionary.Function) (status symbols.Status) {
+func (e *editor) writeNative(f candidate, m *module, address uint64, use native.Use) (status symbols.Status) {
 	e.found, status = m.table.Lookup(e.found[:0], address, use)
-	e.write(i, line, function, status)
+	e.write(f, status)
 	return status
 }
 

@@ -65,10 +65,10 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 	e := &editor{
 		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
 		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
-		scripts: map[ScriptID]script{}, attributes: map[attribute]dictionary.AttributeIndex{},
-		functions: map[dictionary.Function]dictionary.FunctionIndex{},
-		modules:   map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
+		scripts: map[ScriptID]script{}, scriptOf: map[scriptKey]script{},
+		modules: map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
 	}
+	e.readAttributes()
 	e.collectUses(p)
 	for i := range e.uses {
 		if e.uses[i].source != nil {
@@ -76,9 +76,14 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 		}
 	}
 	e.moveLeaves()
-	if e.edit != nil {
-		eachProfile(p, func(_ pcommon.Resource, _ string, profile pprofile.Profile) { payload.Clear(profile) })
+	if e.edit == nil {
+		return e.counts
+	}
+	eachProfile(p, func(_ pcommon.Resource, _ string, profile pprofile.Profile) { payload.Clear(profile) })
+	if e.mayBeEqual {
 		dictionary.Compact(p)
+	} else {
+		prune(p)
 	}
 	return e.counts
 }
@@ -87,28 +92,36 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 type editor struct {
 	view   dictionary.View
 	dict   pprofile.ProfilesDictionary
-	edit   *dictionary.Editor // nil until the first change
 	files  Files
 	counts Counts
 
 	sources    []*source
-	uses       []use               // by location
-	stacks     []int32             // by stack: number of the last source that was recorded for it
-	scripts    map[ScriptID]script // files of the message
+	uses       []use   // by location
+	stacks     []int32 // by stack: number of the last source that was recorded for it
+	attributes []role  // by attribute of the message
+	scripts    map[ScriptID]script
+	scriptOf   map[scriptKey]script
 	modules    map[dictionary.MappingIndex]*module
 	leaves     map[dictionary.LocationIndex]dictionary.LocationIndex // location → its copy for stacks in which it is the leaf
-	attributes map[attribute]dictionary.AttributeIndex               // added attributes
-	functions  map[dictionary.Function]dictionary.FunctionIndex      // added functions
+
+	changes
 
 	// Scratch.
 	loc     dictionary.Location
+	labels  labels // of loc
 	mapping dictionary.Mapping
 	found   []symbols.Frame
 }
 
+// script is the file of a frame. The status is "" if the file cannot be a script.
 type script struct {
 	file   *sourcemap.File
 	status symbols.Status
+}
+
+type scriptKey struct {
+	source int32
+	file   dictionary.StringIndex
 }
 
 // source states how to read the frames of a profile. Profiles with equal sources share one.
@@ -141,8 +154,9 @@ func (e *editor) collectUses(p pprofile.Profiles) {
 				continue
 			}
 			e.stacks[i] = s.number
-			for depth, l := range e.dict.StackTable().At(int(i)).LocationIndices().All() {
-				if l > 0 && int(l) < len(e.uses) {
+			locations := e.dict.StackTable().At(int(i)).LocationIndices()
+			for depth := range locations.Len() {
+				if l := locations.At(depth); l > 0 && int(l) < len(e.uses) {
 					e.uses[l].add(s, depth)
 				}
 			}
@@ -151,13 +165,19 @@ func (e *editor) collectUses(p pprofile.Profiles) {
 }
 
 func (u *use) add(s *source, depth int) {
-	if u.source != nil {
-		u.mixed = u.mixed || u.source != s
-		u.builds = u.builds || u.source.uuid != s.uuid
-		u.address = u.address || u.source.addresses != s.addresses
+	if u.source != s {
+		if u.source != nil {
+			u.mixed = true
+			u.builds = u.builds || u.source.uuid != s.uuid
+			u.address = u.address || u.source.addresses != s.addresses
+		}
+		u.source = s
 	}
-	u.source = s
-	u.leaf, u.caller = u.leaf || depth == 0, u.caller || depth > 0
+	if depth == 0 {
+		u.leaf = true
+	} else {
+		u.caller = true
+	}
 }
 
 func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scope string, profile pprofile.Profile)) {
@@ -231,7 +251,8 @@ func DebugIDs(images pcommon.Value) map[string]string {
 // location writes the names of one location, if it is an unresolved frame.
 func (e *editor) location(i dictionary.LocationIndex, u use) {
 	e.view.Location(i, &e.loc)
-	if len(e.loc.Lines) > 1 || e.attribute(semconv.SymbolicationStatus) != "" {
+	e.readLabels()
+	if len(e.loc.Lines) > 1 || e.labels.done {
 		return
 	}
 	var line dictionary.Line
@@ -239,21 +260,20 @@ func (e *editor) location(i dictionary.LocationIndex, u use) {
 		line = e.loc.Lines[0]
 	}
 	function, _ := e.view.Function(line.Function)
-	url, class := e.view.Text(function.Filename), e.attribute(semconv.SentryFrameModule)
-	module := e.module()
+	f := candidate{i, line, function}
 	status := symbols.Ambiguous
-	switch frameType := e.attribute(semconv.ProfileFrameType); {
-	case frameType == "v8js" && IsScript(url):
+	switch {
+	case e.labels.kind == v8 && e.scriptAt(u.source, function.Filename).status != "":
 		if !u.mixed {
-			status = e.script(i, u.source, line, function, url)
+			status = e.script(f, u.source)
 		}
-	case frameType == "jvm" && class != "" && (u.builds || u.source.uuid != ""):
+	case e.labels.kind == jvm && e.labels.class != 0 && (u.builds || u.source.uuid != ""):
 		if !u.builds {
-			status = e.method(i, &u.source.obfuscation, line, function, class)
+			status = e.method(f, &u.source.obfuscation)
 		}
-	case e.isNative(module, line, function):
+	case e.isNative(f):
 		if !u.address {
-			status = e.native(i, u, module, line, function)
+			status = e.native(f, u)
 		}
 	default:
 		return
@@ -261,45 +281,55 @@ func (e *editor) location(i dictionary.LocationIndex, u use) {
 	e.counts[status]++
 }
 
+// candidate is a location with one line or none.
+type candidate struct {
+	at       dictionary.LocationIndex
+	line     dictionary.Line
+	function dictionary.Function
+}
+
 // maxScripts is the maximum number of script files in a message: Node applications without a bundler have a few hundred.
 const maxScripts = 1000
 
-// script looks up a JavaScript frame, and writes the result.
-func (e *editor) script(i dictionary.LocationIndex, s *source, line dictionary.Line, function dictionary.Function, url string) symbols.Status {
-	id := ScriptID{DebugID: s.debugIDs[url], URL: url}
-	known, ok := e.scripts[id]
-	if !ok {
-		if len(e.scripts) == maxScripts {
-			return symbols.MissingFile
-		}
-		known.file, known.status = e.files.Script(id)
-		e.scripts[id] = known
+// scriptAt returns the script of a file name in the profiles of a source.
+func (e *editor) scriptAt(s *source, file dictionary.StringIndex) script {
+	key := scriptKey{s.number, file}
+	known, ok := e.scriptOf[key]
+	if ok {
+		return known
 	}
+	if url := e.view.Text(file); IsScript(url) {
+		id := ScriptID{DebugID: s.debugIDs[url], URL: url}
+		if known, ok = e.scripts[id]; !ok {
+			known.status = symbols.MissingFile
+			if len(e.scripts) < maxScripts {
+				known.file, known.status = e.files.Script(id)
+				e.scripts[id] = known
+			}
+		}
+	}
+	e.scriptOf[key] = known
+	return known
+}
+
+// script looks up a JavaScript frame, and writes the result.
+func (e *editor) script(f candidate, s *source) symbols.Status {
+	known := e.scriptAt(s, f.function.Filename)
 	if known.status != symbols.OK {
 		return known.status
 	}
-	raw := e.view.Text(function.Name)
+	raw := e.view.Text(f.function.Name)
 	var status symbols.Status
 	if s.callLines {
-		e.found, status = known.file.DefinitionInColumn(e.found[:0], raw, line.Column)
+		e.found, status = known.file.DefinitionInColumn(e.found[:0], raw, f.line.Column)
 	} else {
-		e.found, status = known.file.Definition(e.found[:0], raw, line.Line, line.Column)
+		e.found, status = known.file.Definition(e.found[:0], raw, f.line.Line, f.line.Column)
 	}
-	e.write(i, line, function, status)
+	e.write(f, status)
 	return status
 }
 
 // IsScript reports whether a file can have a source map. V8's own frames have no file, and Node's own files start with "node:".
 func IsScript(url string) bool {
 	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
-}
-
-// attribute returns the text of an attribute of the current location.
-func (e *editor) attribute(key string) string {
-	for _, i := range e.loc.Attributes {
-		if a, _ := e.view.Attribute(i); a.Key == key {
-			return a.Value.AsString()
-		}
-	}
-	return ""
 }

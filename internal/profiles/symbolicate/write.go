@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -21,100 +20,136 @@ const (
 	maxInlined = 64
 )
 
-// write stores the found frames and the status in a location. A function without a name in the symbol file keeps the raw name.
-func (e *editor) write(i dictionary.LocationIndex, line dictionary.Line, function dictionary.Function, status symbols.Status) {
-	e.startEdit()
-	location := e.dict.LocationTable().At(int(i))
-	e.put(location.AttributeIndices(), attribute{key: semconv.SymbolicationStatus, text: string(status)})
-	found := e.found[:min(len(e.found), maxInlined)]
-	if len(found) == 0 {
-		return
-	}
-	list := location.AttributeIndices()
-	list.EnsureCapacity(list.Len() + rawAttributes)
-	e.putRaw(list, line, function)
-	location.Lines().RemoveIf(func(pprofile.Line) bool { return true })
-	for n, f := range found {
-		outermost := n == len(found)-1 // the function that the profiler saw
-		name := e.edit.String(clip(f.Function))
-		written := dictionary.Function{Name: name, SystemName: e.edit.String(clip(f.Raw)), Filename: e.edit.String(clip(f.File))}
-		if outermost && f.Raw == "" {
-			written.SystemName = function.Name
-		}
-		if outermost && f.Function == "" {
-			written.Name = function.Name
-		}
-		to := location.Lines().AppendEmpty()
-		if f.File == "" { // the symbol file states only a name
-			written.Filename = function.Filename
-			f.Line, f.Column = line.Line, line.Column
-		}
-		to.SetFunctionIndex(int32(e.function(written)))
-		to.SetLine(f.Line)
-		to.SetColumn(f.Column)
-	}
-	if found[0].Library && e.attribute(semconv.SentryFrameInApp) == "" {
-		location.AttributeIndices().Append(int32(e.edit.Attribute(semconv.SentryFrameInApp, pcommon.NewValueBool(false))))
-	}
+// changes are the changes of a message.
+type changes struct {
+	edit       *dictionary.Editor          // nil until the first change
+	references []int32                     // by function of the message: number of lines that refer to it
+	names      []dictionary.AttributeIndex // by string of the message: its attribute as raw function, or 0
+	paths      []dictionary.AttributeIndex // the same as raw file
+	mayBeEqual bool                        // locations that differed may have become equal
 }
-
-// rawAttributes is the number of attributes of a raw frame.
-const rawAttributes = 5
 
 // startEdit prepares the first change of the message.
 func (e *editor) startEdit() {
-	if e.edit == nil {
-		e.edit = dictionary.NewEditor(e.dict)
+	if e.edit != nil {
+		return
+	}
+	e.edit = dictionary.NewEditor(e.dict)
+	e.references = make([]int32, e.dict.FunctionTable().Len())
+	e.names = make([]dictionary.AttributeIndex, e.dict.StringTable().Len())
+	e.paths = make([]dictionary.AttributeIndex, e.dict.StringTable().Len())
+	locations := e.dict.LocationTable()
+	for i := range locations.Len() {
+		lines := locations.At(i).Lines()
+		for j := range lines.Len() {
+			e.refer(dictionary.FunctionIndex(lines.At(j).FunctionIndex()), 1)
+		}
 	}
 }
 
-// function returns the index of a function. Frames that differ only in line and column share one.
-func (e *editor) function(f dictionary.Function) dictionary.FunctionIndex {
-	i, known := e.functions[f]
-	if !known {
-		i = e.edit.Function(f)
-		e.functions[f] = i
+// refer counts references to a function of the message.
+func (e *editor) refer(i dictionary.FunctionIndex, count int32) {
+	if i > 0 && int(i) < len(e.references) {
+		e.references[i] += count
 	}
-	return i
+}
+
+// rawAttributes is the maximum number of attributes that a frame gets: the status, the raw frame and whether it belongs to the application.
+const rawAttributes = 7
+
+// write stores the found frames and the status in a location. A function without a name in the symbol file keeps the raw name.
+func (e *editor) write(f candidate, status symbols.Status) {
+	e.startEdit()
+	location := e.dict.LocationTable().At(int(f.at))
+	list := location.AttributeIndices()
+	found := e.found[:min(len(e.found), maxInlined)]
+	if len(found) > 0 {
+		list.EnsureCapacity(list.Len() + rawAttributes)
+	}
+	put(list, e.edit.AttrString(semconv.SymbolicationStatus, string(status)))
+	if len(found) == 0 {
+		return
+	}
+	e.putRaw(list, f)
+	e.refer(f.line.Function, -1)
+	unused := e.unused(f.line.Function)
+	lines := location.Lines()
+	for n, s := range found {
+		if n == lines.Len() {
+			lines.AppendEmpty()
+		}
+		if s.File == "" { // the symbol file states only a name
+			s.Line, s.Column = f.line.Line, f.line.Column
+		}
+		index := e.edit.FunctionIn(unused, e.functionOf(s, f.function, n == len(found)-1))
+		if index == unused {
+			unused = 0
+		}
+		e.refer(index, 1)
+		lines.At(n).SetFunctionIndex(int32(index))
+		lines.At(n).SetLine(s.Line)
+		lines.At(n).SetColumn(s.Column)
+	}
+	if found[0].Library && !e.labels.inApp {
+		library := e.edit.AttrBool(semconv.SentryFrameInApp, false)
+		put(list, library)
+		e.mayBeEqual = e.mayBeEqual || int(library) < len(e.attributes)
+	}
+	e.mayBeEqual = e.mayBeEqual || losesDetails(f, len(e.loc.Lines))
+}
+
+// unused returns a function of the message if no line refers to it any more, else 0.
+func (e *editor) unused(i dictionary.FunctionIndex) dictionary.FunctionIndex {
+	if i > 0 && e.references[i] == 0 {
+		return i
+	}
+	return 0
+}
+
+// functionOf returns the function of a frame in the symbol file. The outermost function is the one that the profiler saw.
+func (e *editor) functionOf(s symbols.Frame, raw dictionary.Function, outermost bool) dictionary.Function {
+	f := dictionary.Function{Name: e.edit.String(clip(s.Function)), SystemName: e.edit.String(clip(s.Raw)), Filename: e.edit.String(clip(s.File))}
+	if outermost && s.Raw == "" {
+		f.SystemName = raw.Name
+	}
+	if outermost && s.Function == "" {
+		f.Name = raw.Name
+	}
+	if s.File == "" {
+		f.Filename = raw.Filename
+	}
+	return f
+}
+
+// losesDetails reports whether a frame has details that are not kept as raw attributes. SDKs do not report them for frames without names.
+func losesDetails(f candidate, lines int) bool {
+	return f.function.SystemName != 0 || f.function.StartLine != 0 || lines == 1 && f.line == (dictionary.Line{})
 }
 
 // putRaw stores the frame as the profiler wrote it.
-func (e *editor) putRaw(list pcommon.Int32Slice, line dictionary.Line, function dictionary.Function) {
-	if function.Name != 0 {
-		e.put(list, attribute{key: semconv.SentryFrameRawFunction, text: e.view.Text(function.Name)})
+func (e *editor) putRaw(list pcommon.Int32Slice, f candidate) {
+	if f.function.Name != 0 {
+		put(list, e.text(e.names, semconv.SentryFrameRawFunction, f.function.Name))
 	}
-	if function.Filename != 0 {
-		e.put(list, attribute{key: semconv.SentryFrameRawFile, text: e.view.Text(function.Filename)})
+	if f.function.Filename != 0 {
+		put(list, e.text(e.paths, semconv.SentryFrameRawFile, f.function.Filename))
 	}
-	if line.Line != 0 {
-		e.put(list, attribute{key: semconv.SentryFrameRawLine, number: line.Line})
+	if f.line.Line != 0 {
+		put(list, e.edit.AttrInt(semconv.SentryFrameRawLine, f.line.Line))
 	}
-	if line.Column != 0 {
-		e.put(list, attribute{key: semconv.SentryFrameRawColumn, number: line.Column})
+	if f.line.Column != 0 {
+		put(list, e.edit.AttrInt(semconv.SentryFrameRawColumn, f.line.Column))
 	}
 }
 
-// attribute is a text, or a number that is not 0.
-type attribute struct {
-	key, text string
-	number    int64
-}
-
-// put adds an attribute to a list.
-func (e *editor) put(list pcommon.Int32Slice, a attribute) { list.Append(int32(e.attributeOf(a))) }
-
-// attributeOf returns the index of an attribute. Equal attributes share an entry: any number of frames may have the same long name.
-func (e *editor) attributeOf(a attribute) dictionary.AttributeIndex {
-	i, known := e.attributes[a]
-	if !known {
-		if a.number != 0 {
-			i = e.edit.AttrInt(a.key, a.number)
-		} else {
-			i = e.edit.AttrString(a.key, a.text)
-		}
-		e.attributes[a] = i
+// text returns the index of an attribute with a string of the message. known has those that were used before.
+func (e *editor) text(known []dictionary.AttributeIndex, key string, s dictionary.StringIndex) dictionary.AttributeIndex {
+	if known[s] == 0 {
+		known[s] = e.edit.AttrString(key, e.view.Text(s))
 	}
-	return i
+	return known[s]
 }
+
+func put(list pcommon.Int32Slice, i dictionary.AttributeIndex) { list.Append(int32(i)) }
 
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxText)], "") }

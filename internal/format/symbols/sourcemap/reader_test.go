@@ -105,7 +105,10 @@ func TestTokens(t *testing.T) {
 	}
 	var got []token
 	for i := range stored.blocks {
-		stored.each(i, func(t token) bool { got = append(got, t); return true })
+		r := stored.block(i)
+		for more := true; more; more = r.next() {
+			got = append(got, r.token)
+		}
 	}
 	require.Equal(t, all, got)
 	for range 20_000 {
@@ -225,14 +228,15 @@ func FuzzRead(f *testing.F) {
 		file := NewFile(m, script)
 		require.LessOrEqual(t, file.Bytes(), int64(64*(len(text)+len(script))+4096))
 		for i := range m.tokens.blocks {
-			m.tokens.each(i, func(want token) bool {
+			r := m.tokens.block(i)
+			for more := true; more; more = r.next() {
+				want := r.token
 				got, ok := m.tokens.find(want.line, want.column)
 				require.True(t, ok)
 				require.Equal(t, [2]uint32{want.line, want.column}, [2]uint32{got.line, got.column})
 				_, _ = file.Call(nil, "a", int64(want.line)+1, int64(want.column)+1)
 				_, _ = file.DefinitionInColumn(nil, "a", int64(want.column)+1)
-				return true
-			})
+			}
 		}
 		_ = ReadLinks(script)
 	})
