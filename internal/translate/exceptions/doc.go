@@ -15,6 +15,6 @@
 //
 // # Positions in exceptions
 //
-// The line and column of a frame are the position of the code that was running, or of the call. Native frames and minified JavaScript type names
-// are not changed.
+// The line and column of a frame are the position of the code that was running, or of the call. A native frame has an address in one of the
+// images of the event: the innermost frame that of an instruction, others a return address. Minified JavaScript type names are not changed.
 package exceptions

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -56,6 +57,7 @@ type source struct {
 	platform string
 	debugIDs map[string]string // of scripts, by URL or path
 	mapping  string            // UUID of the ProGuard mapping
+	images   []symbolicate.Image
 }
 
 func (w *writer) exception(resource, attrs pcommon.Map) {
@@ -81,6 +83,7 @@ func sourceOf(resource, attrs pcommon.Map) *source {
 	if images, ok := attrs.Get(semconv.SentryDebugMetaImages); ok {
 		s.debugIDs = symbolicate.DebugIDs(images)
 		s.mapping = attr.FirstText(symbolicate.MappingID(images), s.mapping)
+		s.images = symbolicate.Images(images)
 	}
 	return s
 }
@@ -113,6 +116,25 @@ func (w *writer) spend(bytes int) bool {
 	}
 	w.left -= bytes
 	return true
+}
+
+// native looks up an address. Only the address of the innermost frame is that of the instruction; others are return addresses.
+func (w *writer) native(s *source, raw string, address uint64, innermost bool) []symbols.Frame {
+	image := symbolicate.ImageAt(s.images, address)
+	if image == nil || !image.Unresolved(raw) {
+		return nil
+	}
+	table, status := w.files.Native(image.ID)
+	var found []symbols.Frame
+	if status == symbols.OK {
+		use := native.Caller
+		if innermost {
+			use = native.Leaf
+		}
+		found, status = image.Lookup(table, address, use)
+	}
+	w.counts[status]++
+	return found
 }
 
 // script looks up a position in generated JavaScript.

@@ -3,6 +3,7 @@
 package exceptions
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -56,8 +57,31 @@ func (s shop) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	return m, symbols.OK
 }
 
-func (shop) Native(symbolicate.NativeID) (*native.Table, symbols.Status) {
-	return nil, symbols.MissingFile
+// cart has two functions in a row: the return address of a call at the end of the first is in the second. Item::price is inlined.
+const cart = `MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop
+FILE 0 cart.cc
+FILE 1 item.h
+INLINE_ORIGIN 0 Item::price
+FUNC 1000 10 0 Cart::fail
+1000 10 20 0
+FUNC 1010 10 0 Cart::total
+INLINE 0 30 0 0 1018 8
+1010 8 30 0
+1018 8 5 1
+`
+
+const cartID = "4fbf22d9-b8d2-4ba2-a7f8-c1e2d3a4b5c6"
+
+func (s shop) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
+	if id.DebugID != cartID {
+		return nil, symbols.MissingFile
+	}
+	var index bytes.Buffer
+	_, err := native.Index(&index, strings.NewReader(cart), native.Object{Format: native.Breakpad, Size: int64(len(cart))})
+	require.NoError(s.t, err)
+	table, err := native.Open(bytes.NewReader(index.Bytes()), int64(index.Len()))
+	require.NoError(s.t, err)
+	return table, symbols.OK
 }
 
 func minified(t testing.TB) string {
@@ -262,4 +286,50 @@ func (oneMapping) Script(symbolicate.ScriptID) (*sourcemap.File, symbols.Status)
 func (o oneMapping) Mapping(string) (*proguard.Mapping, symbols.Status) { return o.mapping, symbols.OK }
 func (oneMapping) Native(symbolicate.NativeID) (*native.Table, symbols.Status) {
 	return nil, symbols.MissingFile
+}
+
+// The innermost address is that of an instruction, the others follow a call.
+func TestNativeOfSentry(t *testing.T) {
+	for kind, c := range map[string]struct {
+		name string // of the frames, as the SDK writes it
+		want symbolicate.Counts
+	}{
+		"elf":                    {"", symbolicate.Counts{symbols.OK: 3, symbols.MissingFile: 1}},
+		"elf with addresses":     {"0x7f0000101010", symbolicate.Counts{symbols.OK: 3, symbols.MissingFile: 1}},
+		"macho with wrong names": {"nearest", symbolicate.Counts{symbols.OK: 3, symbols.MissingFile: 1}},
+		"elf with names":         {"known", symbolicate.Counts{}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			imageType, _, _ := strings.Cut(kind, " ")
+			logs, attrs := record("native")
+			frame := func(address string) map[string]any {
+				return map[string]any{"instruction_addr": address, "function": c.name}
+			}
+			putException(attrs, "SIGSEGV", "", frame("0x7f0000001010"), frame("0x7f0000001010"), frame("0x7f000000101c"), frame("0x60"), frame("0x8000000"))
+			attrs.PutStr("exception.stacktrace", "raw")
+			images := attrs.PutEmptySlice("sentry.debug_meta.images")
+			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": cartID, "image_addr": "0x7f0000000000", "image_size": int64(0x10000)})
+			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": "unknown", "image_addr": "0x8000000", "image_size": "0x1000"})
+			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": cartID, "image_addr": "0xffffffffffffffff", "image_size": "0x1000"})
+			counts := Logs(logs, shop{t})
+			assert.Equal(t, c.want, counts)
+			if len(c.want) == 0 {
+				assert.Equal(t, "raw", text(attrs, "exception.stacktrace"))
+				return
+			}
+			stack := text(attrs, "exception.stacktrace")
+			t.Log(stack)
+			at := 0
+			for _, want := range []string{"Cart::total", "cart.cc:30", "Cart::fail", "cart.cc:20", "Item::price", "item.h:5", "Cart::total", "cart.cc:30"} {
+				i := strings.Index(stack[at:], want)
+				require.GreaterOrEqual(t, i, 0, want)
+				at += i
+			}
+			assert.Equal(t, "raw", text(attrs, "exception.stacktrace.original"))
+			raw := sent(attrs)[0].Stacktrace.Frames
+			require.Len(t, raw, 5)
+			assert.EqualValues(t, 0x7f0000001010, raw[4].InstructionAddr.Value)
+			assert.Equal(t, c.name, raw[4].Function, "Sentry gets the raw frame")
+		})
+	}
 }

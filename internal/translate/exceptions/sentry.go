@@ -114,6 +114,10 @@ func (w *writer) frames(s *source, stack []event.EventFrame, thrown string) []re
 	jvm := false
 	for i := range stack {
 		f := &stack[i]
+		if f.InstructionAddr.Set && f.Line == 0 {
+			results[i] = resultOf(f, w.native(s, f.Function, f.InstructionAddr.Value, i == 0), false)
+			continue
+		}
 		switch attr.Platforms[attr.FirstText(f.Platform, s.platform)].FrameType {
 		case "v8js":
 			url := attr.FirstText(f.AbsPath, f.Filename)
@@ -170,7 +174,7 @@ const maxInlined = 64
 func resultOf(raw *event.EventFrame, found []symbols.Frame, method bool) (r result) {
 	r.known = len(found) > 0
 	for _, f := range found[:min(len(found), maxInlined)] {
-		frame := event.EventFrame{Function: f.Function, Filename: f.File, Line: uint32(f.Line), Column: uint32(f.Column), InApp: raw.InApp, Platform: raw.Platform}
+		frame := event.EventFrame{Function: attr.FirstText(f.Function, raw.Function), Filename: f.File, Line: uint32(f.Line), Column: uint32(f.Column), InApp: raw.InApp, Platform: raw.Platform}
 		if method {
 			frame.Module, frame.Function = splitName(f.Function)
 		}
