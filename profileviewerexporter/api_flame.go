@@ -49,10 +49,11 @@ type frameAnswer struct {
 // (left, right) or for another view of it has none.
 type flameAnswer struct {
 	graphAnswer
-	Matched *int64        `json:"matched,omitempty"` // weight of the functions that the search matches
-	Top     []topLine     `json:"top,omitempty"`     // by self time, the highest first
-	Threads []threadShare `json:"threads,omitempty"` // the heaviest first, no more than 200; absent if the query selects a thread
-	Spans   []spanSamples `json:"spans,omitempty"`   // absent if the query selects a span
+	Matched      *int64        `json:"matched,omitempty"`      // weight of the functions that the search matches
+	Symbolicated bool          `json:"symbolicated,omitempty"` // some functions have names from symbol files
+	Top          []topLine     `json:"top,omitempty"`          // by self time, the highest first
+	Threads      []threadShare `json:"threads,omitempty"`      // the heaviest first, no more than 200; absent if the query selects a thread
+	Spans        []spanSamples `json:"spans,omitempty"`        // absent if the query selects a span
 }
 
 type threadShare struct {
@@ -76,9 +77,10 @@ type orderedAnswer struct {
 
 // merged is the sum of a selection.
 type merged struct {
-	graph   *flame.Graph
-	threads threadShares
-	spans   map[timeline.Link]store.Sum
+	graph        *flame.Graph
+	threads      threadShares
+	spans        map[timeline.Link]store.Sum
+	symbolicated bool
 }
 
 func (m *merged) Size() int { return m.graph.Size() + spanSize*len(m.spans) }
@@ -95,6 +97,7 @@ func (v *viewer) merge(s *selection) (*merged, error) {
 			return s.each(func(one flame.Selection) error {
 				m.threads.add(one)
 				m.addSpans(one)
+				m.symbolicated = m.symbolicated || one.Profile.Symbolicated
 				return visit(one)
 			})
 		})
@@ -142,6 +145,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		out.Matched = &matched
 	}
 	out.describe(s, graph, graph.Draw(window))
+	out.Symbolicated = m.symbolicated
 	if partial(query) || query.Has("view") {
 		return tagged{out, tag}, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
@@ -246,6 +247,36 @@ func TestFrameDetail(t *testing.T) {
 		return
 	}
 	t.Fatal("no such frame")
+}
+
+// Symbolicated functions are shown with their names, or as the profiler reported them.
+func TestRawNames(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	assert.False(t, get[flameAnswer](h, "flame?profile=1").Symbolicated)
+
+	message := timelinetest.Message("shop", timelinetest.Wall, shop...)
+	b := dictionary.NewEditor(message.Dictionary())
+	for _, l := range message.Dictionary().LocationTable().All() {
+		if l.Lines().Len() > 0 { // each has a function of its own
+			f := message.Dictionary().FunctionTable().At(int(l.Lines().At(0).FunctionIndex()))
+			if name := message.Dictionary().StringTable().At(int(f.NameStrindex())); name == "handle" {
+				l.AttributeIndices().Append(int32(b.AttrString("symbolication.status", "ok")), int32(b.AttrString("sentry.frame.raw_function", "h")),
+					int32(b.AttrInt("sentry.frame.raw_column", 17)))
+			}
+		}
+	}
+	h.consume(message)
+	named, raw := get[flameAnswer](h, "flame?profile=2"), get[flameAnswer](h, "flame?profile=2&raw=1")
+	assert.True(t, named.Symbolicated)
+	assert.True(t, raw.Symbolicated)
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 main 40 0", "2 handle 40 10", "3 libquery 30 30"}, draw(named.graphAnswer))
+	assert.Equal(t, []string{"0 all 90 0", "1 poll 50 50", "1 main 40 0", "2 h 40 10", "3 libquery 30 30"}, draw(raw.graphAnswer))
+	for _, f := range raw.Frames {
+		if f.Name == "h" {
+			assert.Equal(t, int64(17), get[detailAnswer](h, fmt.Sprintf("frame?profile=2&raw=1&frame=%d", f.Number)).Lines[0].Column)
+		}
+	}
 }
 
 func TestTrace(t *testing.T) {

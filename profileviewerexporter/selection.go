@@ -37,6 +37,7 @@ const maxProfiles = 60
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
 //	collapse=1       without library functions that library functions call
+//	raw=1            with the names that the profiler reported, before symbolication
 //
 // The origin is the earliest start of the profiles.
 type selection struct {
@@ -46,6 +47,7 @@ type selection struct {
 	thread   *string
 	within   timeline.Range
 	collapse bool // calls inside libraries
+	raw      bool
 
 	// The last decoded message and the last profile that was read. Most selections have only one of
 	// each.
@@ -82,7 +84,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		thread := query.Get("thread")
 		s.thread = &thread
 	}
-	s.collapse = query.Get("collapse") == "1"
+	s.collapse, s.raw = query.Get("collapse") == "1", query.Get("raw") == "1"
 	return s, parseRange(query, s.origin, &s.within)
 }
 
@@ -234,7 +236,7 @@ func (s *selection) key() string {
 	if s.thread != nil {
 		fmt.Fprintf(&b, "thread %q ", *s.thread)
 	}
-	fmt.Fprint(&b, s.within.From, s.within.To, s.collapse)
+	fmt.Fprint(&b, s.within.From, s.within.To, s.collapse, s.raw)
 	return b.String()
 }
 
@@ -284,6 +286,9 @@ func (s *selection) profile(summary *store.Profile) (*timeline.Profile, error) {
 			return nil, err
 		}
 		s.message, s.decoded, s.reader = m, decoded, timeline.NewReader(decoded.Dictionary())
+		if s.raw {
+			s.reader.Raw()
+		}
 	}
 	s.read, s.summary = s.reader.Read(profileAt(s.decoded, summary.Position)), summary
 	return s.read, nil

@@ -23,6 +23,8 @@ type code struct {
 	scratch    dictionary.Location
 	attributes []dictionary.Attribute
 	mapping    dictionary.Mapping
+	raw        rawFrame
+	useRaw     bool
 }
 
 func (c *code) location(index dictionary.LocationIndex, out *Profile) (i LocationIndex, broken int) {
@@ -36,8 +38,10 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 	var shared Frame
 	frameType := ""
 	c.attributes = c.attributes[:0]
+	c.raw = rawFrame{}
 	for _, a := range c.scratch.Attributes {
 		attribute, _ := c.view.Attribute(a)
+		c.raw.read(attribute, func() string { return c.value(a, attribute.Value) })
 		switch {
 		case attribute.Key == semconv.SentryFrameModule:
 			shared.Module = c.value(a, attribute.Value)
@@ -50,7 +54,14 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 			}
 		}
 	}
-	for _, line := range c.scratch.Lines {
+	out.Symbolicated = out.Symbolicated || c.raw.replaced
+	lines := c.scratch.Lines
+	if c.useRaw && c.raw.replaced {
+		frame := c.rawFrame(shared)
+		c.guess(&frame, frameType)
+		location.Lines, lines = append(location.Lines, Line{c.intern(frame, out), c.raw.line, c.raw.column}), nil
+	}
+	for _, line := range lines {
 		frame, ok := c.frame(line.Function, shared)
 		if !ok {
 			broken++

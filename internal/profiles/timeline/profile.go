@@ -27,6 +27,9 @@ type Profile struct {
 	// omitted.
 	Broken int
 
+	// Symbolicated reports that frames have names from symbol files; see [Reader.Raw].
+	Symbolicated bool
+
 	// View and OTLP give access to attributes and mappings.
 	View dictionary.View
 	OTLP pprofile.Profile

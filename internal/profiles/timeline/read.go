@@ -21,6 +21,8 @@ type Reader struct {
 	stacks    []Stack
 	locations []Location
 	frames    []Frame
+
+	symbolicated bool // a location that was read
 }
 
 // NewReader returns a Reader of the profiles of a message with this dictionary.
@@ -38,13 +40,17 @@ func NewReader(d pprofile.ProfilesDictionary) *Reader {
 	}
 }
 
+// Raw makes the reader return symbolicated frames as the profiler wrote them. It must be called before
+// the first profile is read.
+func (r *Reader) Raw() { r.useRaw = true }
+
 // Read reads a profile of the message. It omits and counts broken references, and clips texts
 // longer than MaxText.
 func (r *Reader) Read(p pprofile.Profile) *Profile {
 	r.profile, r.threads, r.links = p, map[string]ThreadIndex{}, map[Link]LinkIndex{{}: 0}
 	r.out = &Profile{
 		Links: make([]Link, 1), Stacks: r.stacks, Locations: r.locations, Frames: r.frames,
-		View: r.view, OTLP: p, Start: uint64(p.Time()),
+		View: r.view, OTLP: p, Start: uint64(p.Time()), Symbolicated: r.symbolicated,
 	}
 	if p.DurationNano() > 0 {
 		r.out.End = r.out.Start + p.DurationNano()
@@ -54,7 +60,7 @@ func (r *Reader) Read(p pprofile.Profile) *Profile {
 		r.sample(int32(i), p.Samples().At(i), scale)
 	}
 	r.weigh(scale)
-	r.stacks, r.locations, r.frames = r.out.Stacks, r.out.Locations, r.out.Frames
+	r.stacks, r.locations, r.frames, r.symbolicated = r.out.Stacks, r.out.Locations, r.out.Frames, r.out.Symbolicated
 	return r.out
 }
 

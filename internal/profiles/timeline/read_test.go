@@ -194,3 +194,40 @@ func TestBrokenReferences(t *testing.T) {
 	assert.Equal(t, []string{"1@0s (anonymous in main.py) +1ns x1"}, lines(got, timeline.Filter{}))
 	assert.Positive(t, got.Broken)
 }
+
+// Symbolicated frames have both names.
+func TestRawNames(t *testing.T) {
+	message := pprofile.NewProfiles()
+	b := dictionary.NewBuilder(message.Dictionary())
+	name := func(name, file string) dictionary.FunctionIndex {
+		return b.Function(dictionary.Function{Name: b.String(name), SystemName: b.String("n"), Filename: b.String(file)})
+	}
+	ok, module := b.AttrString("symbolication.status", "ok"), b.AttrString("sentry.frame.module", "com.example.Cart")
+	stack := b.Stack([]dictionary.LocationIndex{
+		b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: name("price", "item.ts"), Line: 3}, {Function: name("total", "cart.ts"), Line: 7}}, Attributes: []dictionary.AttributeIndex{
+			ok, b.AttrString("sentry.frame.raw_function", "n"), b.AttrString("sentry.frame.raw_file", "app.js"), b.AttrInt("sentry.frame.raw_line", 1), b.AttrInt("sentry.frame.raw_column", 99),
+		}}),
+		b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: name("add", "Cart.kt"), Line: 3}}, Attributes: []dictionary.AttributeIndex{
+			ok, module, b.AttrString("sentry.frame.raw_module", "a.b"), b.AttrString("sentry.frame.raw_function", "a"),
+		}}),
+		b.Location(dictionary.Location{Address: 0x99, Lines: []dictionary.Line{{Function: name("main", "main.cc"), Line: 3}}, Attributes: []dictionary.AttributeIndex{ok}}),
+		b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: name("same", "x.js"), Line: 5}}, Attributes: []dictionary.AttributeIndex{b.AttrString("symbolication.status", "no_symbol")}}),
+	})
+	p := message.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	sample := p.Samples().AppendEmpty()
+	sample.SetStackIndex(int32(stack))
+	sample.Values().Append(1)
+	b.Finish()
+	named := timelinetest.Read(message.Dictionary(), p)
+	assert.True(t, named.Symbolicated)
+	assert.Equal(t, []string{"@-1ns price<total<add<main<same +1ns x1"}, lines(named, timeline.Filter{}))
+	reader := timeline.NewReader(message.Dictionary())
+	reader.Raw()
+	raw := reader.Read(p)
+	assert.True(t, raw.Symbolicated)
+	assert.Equal(t, []string{"@-1ns n<a<0x99<same +1ns x1"}, lines(raw, timeline.Filter{}))
+	assert.Equal(t, timeline.Frame{Name: "n", File: "app.js", InApp: raw.Frames[0].InApp, Guessed: raw.Frames[0].Guessed}, raw.Frames[0])
+	assert.Equal(t, []timeline.Line{{Frame: 0, Line: 1, Column: 99}}, raw.Locations[0].Lines)
+	assert.Equal(t, "a.b", raw.Frames[1].Module)
+	assert.True(t, reader.Read(p).Symbolicated, "also a profile without new locations")
+}

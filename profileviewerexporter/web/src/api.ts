@@ -107,6 +107,7 @@ export interface Graph extends Limited, Drawing {
 
 export interface MergedGraph extends Graph {
   matched?: number
+  symbolicated?: boolean
   top?: (Frame & { self: number; total: number })[]
   threads?: { id: string; name: string; weight: number }[]
   spans?: SpanSamples[]
@@ -256,6 +257,7 @@ export interface Selection {
   from?: number // nanoseconds after the origin
   to?: number
   collapse?: 1 // without library functions that library functions call
+  raw?: 1 // with the names before symbolication
   focus?: string // numbers of functions; see changes.tsx
   hide?: string
   fold?: string

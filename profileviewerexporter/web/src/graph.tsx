@@ -22,7 +22,7 @@ import { ZoomableChart } from './zoomable'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread or threads=all, order, from, to, collapse, zoom, callers, idle, q, function, own
+  route: Route // its query may have: thread or threads=all, order, from, to, collapse, raw, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
   spans?: SpanSamples[] // on the timeline
   period?: Period // of the timeline; its log records are marked
@@ -42,7 +42,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
-  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined, ...changesOf(q) }
+  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined, raw: q.has('raw') ? 1 : undefined, ...changesOf(q) }
 
   const { whole, graph, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { moments, all: recorded } = useMoments(period)
@@ -59,7 +59,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')}
+      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&
         <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
@@ -67,7 +67,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
           <Markers period={period} moments={moments} all={recorded} />
           {spans && <SpanLane spans={spans} period={period} />}
         </Strip>}
-      {!byTime && <Changes q={q} selection={base.profiles.length > 0 || base.service !== undefined ? base : { ...base, profiles: whole.profiles }} />}
+      {!byTime && <Changes q={q} selection={{ ...base, raw: selection.raw, ...(base.profiles.length === 0 && base.service === undefined && { profiles: whole.profiles }) }} />}
       <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
       {whole.total === 0 && !byTime

@@ -13,6 +13,8 @@ interface Props {
   measure: Measure
   idle: boolean
   collapse: boolean
+  raw: boolean
+  symbolicated: boolean
   search: string
   found?: number // share of the graph that the search matches
   hit?: number // index of the match that the graph shows
@@ -24,7 +26,7 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, search, found, hit, hits, onHit, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, colouring, onColouring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
   const byTime = order === 'time'
@@ -62,6 +64,12 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
         <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
         {' '}Collapse libraries
       </label>
+      {symbolicated && (
+        <label class="check" title="Names and positions as the profiler reported them, before symbolication">
+          <input type="checkbox" checked={raw} onChange={(e) => amend({ raw: e.currentTarget.checked ? '1' : undefined, ...renumbered })} />
+          {' '}Raw names
+        </label>
+      )}
       {order === 'merged' && (
         <label class="check">
           <input type="checkbox" checked={idle} onChange={(e) => amend({ idle: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} /> Idle time
@@ -71,6 +79,9 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
     </div>
   )
 }
+
+// renumbered clears the parts of the address that have numbers of functions, which depend on their names.
+const renumbered = { ...unzoomed, function: undefined, focus: undefined, hide: undefined, fold: undefined }
 
 // chosen is the change of the address for a thread, or for all threads.
 function chosen(thread: string): Record<string, string | undefined> {
