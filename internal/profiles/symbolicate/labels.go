@@ -14,7 +14,7 @@ type role uint8
 
 const (
 	other role = iota
-	done       // symbolication.status
+	done       // symbolication.status, or a part of the raw frame
 	v8         // frame types
 	jvm
 	class
@@ -33,7 +33,8 @@ func (e *editor) readAttributes() {
 
 func roleOf(key string, value pcommon.Value) role {
 	switch key {
-	case semconv.SymbolicationStatus:
+	case semconv.SymbolicationStatus, semconv.SentryFrameRawFunction, semconv.SentryFrameRawModule, semconv.SentryFrameRawFile,
+		semconv.SentryFrameRawLine, semconv.SentryFrameRawColumn:
 		return done
 	case semconv.ProfileFrameType:
 		switch value.AsString() {

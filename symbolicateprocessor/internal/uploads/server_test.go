@@ -165,7 +165,7 @@ func TestMappings(t *testing.T) {
 }
 
 // zipOf returns an archive; a manifest has the types of its other files.
-func zipOf(t *testing.T, files map[string]string) string {
+func zipOf(t testing.TB, files map[string]string) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for name, content := range files {
