@@ -25,6 +25,13 @@ const (
 	// MaxStackFrames is the maximum number of frames of all stacks: 32 MB in the message.
 	MaxStackFrames = 8 << 20
 
+	// maxFrames, maxNodes, maxIdentities and maxSamples bound the memory of a message to some 400 MB. A file of 64 MB can have many millions of each.
+	// Our largest recording has 30,000 frames and 200,000 samples.
+	maxFrames     = 1 << 19 // different ones
+	maxNodes      = 1 << 20
+	maxIdentities = 1 << 19 // samples with different stacks or attributes
+	maxSamples    = 1 << 22
+
 	// maxProfiles is the maximum number of profiles of a file: one for each type of values.
 	maxProfiles = 1000
 )
@@ -88,7 +95,9 @@ type Builder struct {
 	nodes  []node
 	known  map[call]Node
 	frames int // of all written stacks
-	list   []dictionary.LocationIndex
+	// identities and samples are those of all profiles.
+	identities, samples int
+	list                []dictionary.LocationIndex
 
 	profiles []*Profile
 	losses   []Loss
@@ -139,6 +148,10 @@ type Frame struct {
 
 // Frame returns the location of a frame without an address.
 func (b *Builder) Frame(f Frame) dictionary.LocationIndex {
+	if b.message.Dictionary().LocationTable().Len() >= maxFrames {
+		b.Lose("names of frames beyond "+strconv.Itoa(maxFrames), 1)
+		f = Frame{Name: "(other)"}
+	}
 	if f.Name == "" && f.System == "" && f.File == "" {
 		f.Name = "(unknown)"
 	}
@@ -154,6 +167,10 @@ func (b *Builder) Call(caller Node, frame dictionary.LocationIndex) Node {
 	}
 	key := call{caller, frame}
 	n, known := b.known[key]
+	if !known && len(b.nodes) >= maxNodes {
+		b.Lose("frames beyond "+strconv.Itoa(maxNodes)+" different stacks", 1)
+		return caller
+	}
 	if !known {
 		n = Node(len(b.nodes))
 		b.known[key] = n
@@ -260,8 +277,13 @@ func (p *Profile) Add(s Sample) {
 		p.Lose("samples with a time after the year 2262", 1)
 		return
 	}
-	sample := p.sample(stack, s)
+	sample, ok := p.sample(stack, s)
+	if !ok || p.Builder.samples >= maxSamples {
+		p.Lose("samples beyond the maximum", 1)
+		return
+	}
 	p.samples++
+	p.Builder.samples++
 	duration := uint64(p.out.Period())
 	if p.shape == Times {
 		duration = uint64(max(s.Value, 1))
@@ -281,15 +303,19 @@ func (p *Profile) Add(s Sample) {
 	p.start, p.end = min(p.start, s.Time), max(p.end, s.Time+max(duration, 1))
 }
 
-// sample returns the OTLP sample with the identity of a sample.
-func (p *Profile) sample(stack dictionary.StackIndex, s Sample) pprofile.Sample {
+// sample returns the OTLP sample with the identity of a sample; false if there are too many.
+func (p *Profile) sample(stack dictionary.StackIndex, s Sample) (pprofile.Sample, bool) {
 	p.key = binary.AppendUvarint(p.key[:0], uint64(stack))
 	p.key = binary.AppendUvarint(p.key, uint64(s.Link))
 	for _, a := range s.Attributes {
 		p.key = binary.AppendUvarint(p.key, uint64(a))
 	}
 	i, known := p.known[string(p.key)]
+	if !known && p.identities >= maxIdentities {
+		return pprofile.Sample{}, false
+	}
 	if !known {
+		p.identities++
 		i = p.out.Samples().Len()
 		p.known[string(p.key)] = i
 		sample := p.out.Samples().AppendEmpty()
@@ -297,7 +323,7 @@ func (p *Profile) sample(stack dictionary.StackIndex, s Sample) pprofile.Sample 
 		sample.SetLinkIndex(int32(s.Link))
 		dictionary.SetAttributes(sample.AttributeIndices(), slices.Clone(s.Attributes)...)
 	}
-	return p.out.Samples().At(i)
+	return p.out.Samples().At(i), true
 }
 
 // Finish returns the message and the losses. It drops profiles without samples.

@@ -231,3 +231,37 @@ func TestCollapsedLines(t *testing.T) {
 	_, _, err = collapsed.Read(nil, options)
 	assert.ErrorIs(t, err, importer.ErrEmpty)
 }
+
+// TestManyEntries: a file within the maximum size of an import has so many different frames, stacks or samples that its message would need
+// gigabytes. Each limit is a loss, or an error.
+func TestManyEntries(t *testing.T) {
+	var lines strings.Builder
+	for i := range 700_000 {
+		fmt.Fprintf(&lines, "%x 1\n", i)
+	}
+	imported, losses, err := collapsed.Read([]byte(lines.String()), options)
+	require.NoError(t, err)
+	assert.Less(t, imported.Dictionary().LocationTable().Len(), 530_000)
+	assert.Less(t, timelinetest.Profile(imported).Samples().Len(), 530_000)
+	require.Len(t, losses, 1, "the others are one frame")
+	assert.Equal(t, "names of frames beyond 524288", losses[0].What)
+
+	lines.Reset()
+	for i := range 1_100 {
+		for j := range 1_000 {
+			fmt.Fprintf(&lines, "%x;%x 1\n", i, j)
+		}
+	}
+	_, losses, err = collapsed.Read([]byte(lines.String()), options)
+	require.NoError(t, err)
+	var lost []string
+	for _, l := range losses {
+		lost = append(lost, l.What)
+	}
+	assert.Equal(t, []string{"samples beyond the maximum", "frames beyond 1048576 different stacks"}, lost)
+
+	for name, message := range map[string]string{"samples": "\x12\x00", "locations": "\x22\x00", "lines": "\x22\x04\x22\x00\x22\x00"} {
+		_, _, err = pprof.Read([]byte(strings.Repeat(message, 2_000_000)), options)
+		assert.ErrorContains(t, err, "more than 256", name)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/pprof/profile"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
@@ -22,9 +23,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// maxDecoded is the maximum size of a file after decompression. The decoder of google/pprof takes
-// some twenty times the size, and a profile of a large server has 10 MB.
-const maxDecoded = 64 << 20
+const (
+	// maxDecoded is the maximum size of a file after decompression. A profile of a large server has 10
+	// MB.
+	maxDecoded = 64 << 20
+
+	// maxMemory is the maximum memory of a file in the decoder of google/pprof: about messageBytes for
+	// each message, even an empty one of two bytes, and valueRatio times the size of the file.
+	maxMemory    = 256 << 20
+	messageBytes = 250
+	valueRatio   = 8
+)
 
 var magicGzip = []byte{0x1f, 0x8b}
 
@@ -63,11 +72,35 @@ func parse(data []byte) (*profile.Profile, error) {
 	if len(data) == 0 {
 		return nil, errors.New("it is empty")
 	}
+	if memory := messageBytes*messages(data, 2) + valueRatio*len(data); memory > maxMemory {
+		return nil, fmt.Errorf("it needs %d MiB of memory to be read, more than %d", memory>>20, maxMemory>>20)
+	}
 	in, err := profile.ParseUncompressed(data)
 	if err == nil {
 		err = in.CheckValid()
 	}
 	return in, err
+}
+
+// messages returns the number of messages in a message, to a depth. Texts that look like messages are
+// counted as such. Damaged messages end early; the decoder rejects them.
+func messages(data []byte, depth int) (count int) {
+	for len(data) > 0 && depth > 0 {
+		_, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return count
+		}
+		data = data[n:]
+		if kind == protowire.BytesType {
+			part, _ := protowire.ConsumeBytes(data)
+			count += 1 + messages(part, depth-1)
+		}
+		if n = protowire.ConsumeFieldValue(1, kind, data); n < 0 {
+			return count
+		}
+		data = data[n:]
+	}
+	return count
 }
 
 type reader struct {
