@@ -25,11 +25,11 @@ const (
 	// MaxStackFrames is the maximum number of frames of all stacks: 32 MB in the message.
 	MaxStackFrames = 8 << 20
 
-	// maxFrames, maxNodes, maxIdentities and maxSamples bound the memory of a message to some 400 MB. A file of 64 MB can have many millions of each.
+	// maxFrames, maxNodes, maxIdentities and maxSamples bound the memory of a message. A file of 64 MB can have many millions of each.
 	// Our largest recording has 30,000 frames and 200,000 samples.
-	maxFrames     = 1 << 19 // different ones
-	maxNodes      = 1 << 20
-	maxIdentities = 1 << 19 // samples with different stacks or attributes
+	maxFrames     = 1 << 18 // different ones
+	maxNodes      = 1 << 19
+	maxIdentities = 1 << 18 // samples with different stacks or attributes
 	maxSamples    = 1 << 22
 
 	// maxProfiles is the maximum number of profiles of a file: one for each type of values.

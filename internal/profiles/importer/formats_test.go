@@ -236,18 +236,18 @@ func TestCollapsedLines(t *testing.T) {
 // gigabytes. Each limit is a loss, or an error.
 func TestManyEntries(t *testing.T) {
 	var lines strings.Builder
-	for i := range 700_000 {
+	for i := range 350_000 {
 		fmt.Fprintf(&lines, "%x 1\n", i)
 	}
 	imported, losses, err := collapsed.Read([]byte(lines.String()), options)
 	require.NoError(t, err)
-	assert.Less(t, imported.Dictionary().LocationTable().Len(), 530_000)
-	assert.Less(t, timelinetest.Profile(imported).Samples().Len(), 530_000)
+	assert.Less(t, imported.Dictionary().LocationTable().Len(), 265_000)
+	assert.Less(t, timelinetest.Profile(imported).Samples().Len(), 265_000)
 	require.Len(t, losses, 1, "the others are one frame")
-	assert.Equal(t, "names of frames beyond 524288", losses[0].What)
+	assert.Equal(t, "names of frames beyond 262144", losses[0].What)
 
 	lines.Reset()
-	for i := range 1_100 {
+	for i := range 550 {
 		for j := range 1_000 {
 			fmt.Fprintf(&lines, "%x;%x 1\n", i, j)
 		}
@@ -258,7 +258,7 @@ func TestManyEntries(t *testing.T) {
 	for _, l := range losses {
 		lost = append(lost, l.What)
 	}
-	assert.Equal(t, []string{"samples beyond the maximum", "frames beyond 1048576 different stacks"}, lost)
+	assert.Equal(t, []string{"samples beyond the maximum", "frames beyond 524288 different stacks"}, lost)
 
 	for name, message := range map[string]string{"samples": "\x12\x00", "locations": "\x22\x00", "lines": "\x22\x04\x22\x00\x22\x00"} {
 		_, _, err = pprof.Read([]byte(strings.Repeat(message, 2_000_000)), options)
