@@ -95,7 +95,7 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 	  $(RELEASE) -out ../dist/release -twice $(if $(TARGETS),-targets $(TARGETS)) all
 
 manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
-	@cd packaging && go vet ./... && go test -short ./...
+	@cd packaging && go vet ./... && go test -short -timeout 60m ./...
 
 attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
 	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md
