@@ -35,6 +35,9 @@
 //	trace_metric, session, check_in,
 //	client_report, measurements          →  metric points      metrics.go, metric_groups.go,
 //	                                                           sessions.go, measurements.go
+//	span status                          →  status             span_status.go
+//	breadcrumbs                          →  an attribute       breadcrumbs.go
+//	measurements of a transaction        →  an attribute       measurements.go
 //
 // They share three files with profiles: resource.go, so that a profile and its spans have the same
 // service; values.go, which converts JSON values to attributes; and privacy.go, which removes
@@ -49,10 +52,13 @@
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
 //	values              →  observations            sample_weight.go, samples.go, sample_spread.go
-//	stacks, locations   →  stacks, frames          frames.go, frame_in_app.go
+//	stacks, locations   →  stacks, frames          frames.go; for other profilers also frame_in_app.go
 //	mappings            →  debug images            images.go
 //	a long profile      →  chunks of a minute      internal/format/sentry/chunking
 //	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
+//	span status         →  status                  span_status.go
+//	breadcrumbs         →  breadcrumbs             breadcrumbs.go
+//	span events         →  breadcrumbs             breadcrumbs.go, toissues/breadcrumbs.go
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //	log records         →  log containers          toitems/logs.go
@@ -64,5 +70,12 @@
 // reject is repaired or dropped with a reason. The same message always yields the same items with
 // the same IDs, so retries are idempotent.
 //
-// docs/mapping.md has a row for every field, including dropped fields.
+// # Measure to OTLP
+//
+//	session, user, device, network       →  attributes         frommeasure/attributes.go
+//	spans, HTTP events                   →  spans              frommeasure/traces.go, http.go
+//	exceptions, ANRs                     →  log records        frommeasure/exceptions.go, stacktrace.go
+//	other events                         →  log records        frommeasure/logs.go, records.go
+//
+// docs/mapping.md and docs/measure.md have a row for every field, including dropped fields.
 package translate

@@ -11,9 +11,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file translates exceptions, threads and breadcrumbs to lists of maps with Sentry's own keys,
-// in Sentry's order (a cause before its effect). Only frames are reversed, because the innermost
-// frame comes first everywhere in the output.
+// This file translates exceptions and threads to lists of maps with Sentry's own keys, in Sentry's
+// order (a cause before its effect). Only frames are reversed, because the innermost frame comes
+// first everywhere in the output.
 
 // putExceptions sets the chain and its headline, the last exception of the chain, which is the one
 // that was thrown.
@@ -111,25 +111,6 @@ func putThreads(attrs pcommon.Map, threads []event.EventThread) {
 		putFlag(m, "daemon", t.Daemon)
 		attr.PutRaw(m, "held_locks", t.HeldLocks)
 		putStacktrace(m, t.Stacktrace)
-	}
-}
-
-func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
-	if len(crumbs) == 0 {
-		return
-	}
-	list := attrs.PutEmptySlice(semconv.SentryBreadcrumbs)
-	for i := range crumbs {
-		b, m := &crumbs[i], list.AppendEmpty().SetEmptyMap()
-		if b.Timestamp.Set {
-			m.PutInt("time_unix_nano", int64(src.unixNano(b.Timestamp)))
-		}
-		attr.PutText(m, "type", b.Type)
-		attr.PutText(m, "category", b.Category)
-		attr.PutText(m, "level", b.Level)
-		attr.PutText(m, "message", b.Message)
-		attr.PutText(m, "event_id", b.EventID)
-		attr.PutRaw(m, "data", b.Data)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -101,4 +102,18 @@ func (l *attributeList) measurements(series []profile.Measurement, timeKey strin
 		}
 	}
 	l.add(semconv.SentryMeasurements, dictionary.MovedValue(all), "")
+}
+
+// putMeasures sets one attribute for all measurements of a transaction or span: name → {unit,
+// value}.
+func putMeasures(attrs pcommon.Map, measures []event.NamedMeasure) {
+	if len(measures) == 0 {
+		return
+	}
+	all := attrs.PutEmptyMap(semconv.SentryMeasurements)
+	for _, m := range measures {
+		entry := all.PutEmptyMap(m.Name)
+		attr.PutText(entry, attr.KeyUnit, m.Unit)
+		entry.PutDouble(attr.KeyValue, m.Value)
+	}
 }

@@ -192,19 +192,6 @@ func putDefault(attrs pcommon.Map, key, text string) {
 	}
 }
 
-// putMeasures sets one attribute for all measurements, name → {unit, value}, as for profiles.
-func putMeasures(attrs pcommon.Map, measures []event.NamedMeasure) {
-	if len(measures) == 0 {
-		return
-	}
-	all := attrs.PutEmptyMap(semconv.SentryMeasurements)
-	for _, m := range measures {
-		entry := all.PutEmptyMap(m.Name)
-		attr.PutText(entry, attr.KeyUnit, m.Unit)
-		entry.PutDouble(attr.KeyValue, m.Value)
-	}
-}
-
 func putLinks(links ptrace.SpanLinkSlice, sent []event.SpanLink, src Source) {
 	for i := range sent {
 		link := links.AppendEmpty()

@@ -126,7 +126,7 @@ func TestLogRecordsWithoutATrace(t *testing.T) {
 	assert.NotEqual(t, export.Events[0].EventID, export.Events[1].EventID)
 }
 
-// Sentry symbolicates itself: it gets the stack and the type as they were before the processor symbolicate.
+// Sentry does its own symbolication, so it gets the stack and the type as they were before the processor symbolicate.
 func TestSymbolicatedLogRecord(t *testing.T) {
 	logs, record := shopLogs()
 	want := decodeEvent(t, &FromLogs(logs, logOptions()).Events[0])

@@ -230,7 +230,7 @@ type rawFrame struct {
 	set                    bool
 }
 
-// asProfiled adds the raw function and position of a symbolicated location: Sentry symbolicates itself.
+// asProfiled adds the raw function and position of a symbolicated location: Sentry does its own symbolication.
 func (r *frameReader) asProfiled(f profile.Frame) profile.Frame {
 	f.Function, f.Module = r.raw.function, attr.FirstText(r.raw.module, f.Module)
 	return r.placed(f, r.raw.file, r.raw.line, r.raw.column)

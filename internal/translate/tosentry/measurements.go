@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -86,4 +87,20 @@ func number(value pcommon.Value) float64 {
 		return float64(value.Int())
 	}
 	return math.NaN()
+}
+
+// measuresOf is the inverse of fromsentry.putMeasures.
+func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
+	if value.Type() != pcommon.ValueTypeMap {
+		return nil
+	}
+	for name, entry := range value.Map().All() {
+		if entry.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		if measured, ok := entry.Map().Get(attr.KeyValue); ok && isFinite(number(measured)) {
+			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: attr.TextOf(entry.Map(), attr.KeyUnit)})
+		}
+	}
+	return all
 }

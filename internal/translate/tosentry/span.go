@@ -161,22 +161,6 @@ func TagKeys(attrs pcommon.Map) map[string]bool {
 	return keys
 }
 
-// measuresOf is the inverse of fromsentry.putMeasures.
-func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
-	if value.Type() != pcommon.ValueTypeMap {
-		return nil
-	}
-	for name, entry := range value.Map().All() {
-		if entry.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		if measured, ok := entry.Map().Get(attr.KeyValue); ok && isFinite(number(measured)) {
-			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: attr.TextOf(entry.Map(), attr.KeyUnit)})
-		}
-	}
-	return all
-}
-
 // linksOf is the inverse of fromsentry.putLinks. Links without IDs are skipped.
 func linksOf(links ptrace.SpanLinkSlice, attribute func(string, pcommon.Value) event.Attribute) (all []event.SpanLink) {
 	for _, link := range links.All() {

@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestSymbolicatedThereAndBack: Sentry symbolicates itself, so that it gets the frames of the SDK after the processor symbolicate has renamed all
+// TestSymbolicatedThereAndBack: Sentry does its own symbolication, so it gets the frames of the SDK after the processor symbolicate has renamed all
 // of them.
 func TestSymbolicatedThereAndBack(t *testing.T) {
 	renamed := 0

@@ -19,7 +19,7 @@ import (
 
 // TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by their content.
 func TestHostileConnections(t *testing.T) {
-	t.Run("200 bodies announced with 100 MiB that never arrive", claimedLength)
+	t.Run("200 announced bodies of 100 MiB that never arrive", claimedLength)
 	t.Run("50 clients that disconnect in the middle of a body", abandonedBody)
 	t.Run("a body sent byte by byte", slowBody)
 	t.Run("an endless body during shutdown", stopWithSlowBody)
