@@ -24,8 +24,8 @@ type overviewAnswer struct {
 	Services     []catalog.ServiceAnswer  `json:"services"` // those with the most content, by name
 	Profiles     []catalog.ProfileListing `json:"profiles"` // the newest; absent if the query has entries=0
 	Traces       []catalog.TraceListing   `json:"traces"`
-	ProfileCount int                      `json:"profile_count"` // of all profiles of the requested service
-	TraceCount   int                      `json:"trace_count"`   // of all its traces
+	ProfileCount int                      `json:"profile_count"` // number of profiles of the requested service
+	TraceCount   int                      `json:"trace_count"`   // number of its traces
 }
 
 // overview describes the store; the query may select a service.

@@ -29,11 +29,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
 
-const apiPageIntroduction = `# The API of the viewer
+const apiPageIntroduction = `# Viewer API
 
 The [profile viewer exporter](../profileviewerexporter/README.md#api) describes the requests. This page lists the fields of the responses:
 JSON objects with the media type ` + "`application/json`" + `, except for downloads and the stream of changes. Times are Unix nanoseconds as text,
-because they exceed the integers of JavaScript; durations and offsets are in nanoseconds. IDs of traces and spans are hexadecimal. Weights
+because JavaScript numbers cannot hold them exactly; durations and offsets are in nanoseconds. IDs of traces and spans are hexadecimal. Weights
 are in the unit of ` + "`measure`" + `. An error response has one field, ` + "`error`" + `, with the reason.
 
 ` + "`make golden`" + ` writes this page from the types of the exporter; a test compares them.

@@ -28,7 +28,7 @@ type stacksAnswer struct {
 	Total      int64                 `json:"total"` // weight of the selected samples with a stack
 	Samples    int64                 `json:"samples"`
 	Stacks     []stackLine           `json:"stacks"`
-	StackCount int                   `json:"stack_count"` // of all stacks
+	StackCount int                   `json:"stack_count"` // number of all stacks
 }
 
 type stackLine struct {

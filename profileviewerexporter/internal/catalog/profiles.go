@@ -18,7 +18,7 @@ import (
 type ProfilesAnswer struct {
 	answer.Omissions
 	Profiles []ProfileListing `json:"profiles"`
-	Count    int              `json:"count"` // of all selected profiles
+	Count    int              `json:"count"` // number of selected profiles
 }
 
 // ProfileListing is a profile in a list. Times are Unix nanoseconds as text, because they exceed

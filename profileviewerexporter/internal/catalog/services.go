@@ -18,7 +18,7 @@ import (
 type ServicesAnswer struct {
 	answer.Omissions
 	Services []ServiceAnswer `json:"services"`
-	Count    int             `json:"count"` // of all selected services
+	Count    int             `json:"count"` // number of selected services
 }
 
 // ServiceAnswer is a service with the amounts of its stored data.

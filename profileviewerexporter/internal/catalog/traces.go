@@ -16,7 +16,7 @@ import (
 type TracesAnswer struct {
 	answer.Omissions
 	Traces []TraceListing `json:"traces"`
-	Count  int            `json:"count"` // of all selected traces
+	Count  int            `json:"count"` // number of selected traces
 }
 
 // TraceListing is a trace in a list.

@@ -145,14 +145,14 @@ type GroupAnswer struct {
 	Count    int      `json:"count"`
 	First    string   `json:"first"`
 	Last     string   `json:"last"`
-	Activity []int    `json:"activity"` // numbers of errors, in equal steps between the first and the last error of the list
+	Activity []int    `json:"activity"` // number of errors in each of several equal time steps between the first and the last error of the list
 }
 
 // ListAnswer lists groups of errors.
 type ListAnswer struct {
 	answer.Omissions
 	Groups []GroupAnswer `json:"groups"`
-	Count  int           `json:"count"`  // of all groups that the query selects
+	Count  int           `json:"count"`  // number of groups that the query selects
 	Errors int           `json:"errors"` // in these groups
 	Unread int           `json:"unread"` // errors in messages beyond the limit
 }

@@ -45,9 +45,9 @@ type Answer struct {
 type ListAnswer struct {
 	answer.Omissions
 	Records []Answer `json:"records"`
-	Count   int      `json:"count"`  // of all records that the query selects
+	Count   int      `json:"count"`  // number of records that the query selects
 	Unread  int      `json:"unread"` // records in messages beyond the limit
-	// Activity has the numbers of the selected records, in equal time steps from the first to the last.
+	// Activity has the number of selected records in each of several equal time steps.
 	Activity []int  `json:"activity"`
 	First    string `json:"first"`
 	Last     string `json:"last"`

@@ -42,7 +42,7 @@ type Answer struct {
 	Low     float64            `json:"low"`
 	High    float64            `json:"high"`
 	Sum     float64            `json:"sum"`
-	// Values has a value for each of several equal time steps from the list's first to its last time:
+	// Values has one value for each of several equal time steps between the list's first and last time:
 	// the total for a sum, otherwise the average; null without points.
 	Values []*float64 `json:"values"`
 }

@@ -29,7 +29,7 @@ type Answer struct {
 	answer.Omissions
 	Origin string   `json:"origin"` // start of the earliest span
 	End    uint64   `json:"end"`    // of the last span
-	Count  int      `json:"count"`  // of all spans that were read
+	Count  int      `json:"count"`  // number of spans that were read
 	Names  []string `json:"names"`  // of spans and services
 	IDs    string   `json:"ids"`    // 16 hex digits per row
 	// Rows are lists of numbers, to save space: depth, start (nanoseconds after the origin), duration,
