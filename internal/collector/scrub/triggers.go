@@ -122,6 +122,10 @@ func scan(text string) (found triggers) {
 				switch recent >> (4 * classBits) & 7 {
 				case classOther, classDash, classDot, classColon, classBlank:
 					found |= hasIBAN
+				case classDigit:
+					if text[i-4] >= 0xC0 { // a rune without its other bytes
+						found |= hasIBAN
+					}
 				}
 			}
 			if b >= 0x80 {
