@@ -51,7 +51,7 @@ func TestPage(t *testing.T) {
 	h := start(t, nil)
 	for path, contentType := range map[string]string{
 		"/": "text/html; charset=utf-8", "/page.js": "text/javascript; charset=utf-8", "/page.css": "text/css; charset=utf-8",
-		"/icon.svg": "image/svg+xml", "/licences.txt": "text/plain; charset=utf-8", "/speedscope/": "text/html; charset=utf-8",
+		"/icon.svg": "image/svg+xml", "/licenses.txt": "text/plain; charset=utf-8", "/speedscope/": "text/html; charset=utf-8",
 	} {
 		response, body := h.request(path)
 		assert.Equal(t, 200, response.StatusCode, path)

@@ -52,7 +52,7 @@ func (r *release) archiveName(t target) string {
 	return fmt.Sprintf("otelcol-sentry_%s_%s_%s.tar.gz", r.version, t.os, t.arch)
 }
 
-// writeArchive writes the archive of a platform: both programs, a configuration and the licences.
+// writeArchive writes the archive of a platform: both programs, a configuration and the licenses.
 func (r *release) writeArchive(t target) error {
 	collector, tool := r.program(t, "otelcol-sentry"), r.program(t, "envelope")
 	return writeFile(filepath.Join(r.out, r.archiveName(t)), func(w io.Writer) error {

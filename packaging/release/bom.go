@@ -12,7 +12,7 @@ import (
 
 // writeBOM writes the bill of materials, without a serial number or time: equal sources yield equal bytes.
 func (r *release) writeBOM(modules []*module) error {
-	own := component(&module{path: ownModule, version: "v" + r.version, licences: []string{"Apache-2.0"}})
+	own := component(&module{path: ownModule, version: "v" + r.version, licenses: []string{"Apache-2.0"}})
 	own.Type, own.Scope = cyclonedx.ComponentTypeApplication, ""
 	components := make([]cyclonedx.Component, 0, len(modules))
 	for _, m := range modules {
@@ -29,7 +29,7 @@ func (r *release) writeBOM(modules []*module) error {
 
 func component(m *module) cyclonedx.Component {
 	var all cyclonedx.Licenses
-	for _, name := range m.licences {
+	for _, name := range m.licenses {
 		all = append(all, cyclonedx.LicenseChoice{License: &cyclonedx.License{ID: name}})
 	}
 	purl := fmt.Sprintf("pkg:golang/%s@%s", m.path, m.version) // https://github.com/package-url/purl-spec

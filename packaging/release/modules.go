@@ -21,15 +21,15 @@ import (
 	"github.com/google/go-licenses/v2/licenses"
 )
 
-// noticesFile contains the licences of all linked modules.
+// noticesFile contains the licenses of all linked modules.
 const noticesFile = "THIRD-PARTY-NOTICES.txt"
 
 // module is a module of which a program contains packages.
 type module struct {
 	path, version string
 	dir           string
-	files         map[string]bool // paths of licences and notices that apply to its packages
-	licences      []string        // SPDX names
+	files         map[string]bool // paths of licenses and notices that apply to its packages
+	licenses      []string        // SPDX names
 }
 
 const ownModule = "github.com/otelcol-sentry/otelcol-sentry"
@@ -55,7 +55,7 @@ func (r *release) linkedModules(platforms []target) ([]*module, error) {
 	return modules, identify(modules)
 }
 
-// addModules adds the modules of a program, with the licences in the folders of its packages and above.
+// addModules adds the modules of a program, with the licenses in the folders of its packages and above.
 func addModules(all map[string]*module, t target, folder string) error {
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module,Standard", ".")
 	list.Dir, list.Env, list.Stderr = folder, t.env(), os.Stderr
@@ -97,7 +97,7 @@ func addModules(all map[string]*module, t target, folder string) error {
 // legalText excludes README files and Go files, which go-licenses accepts as candidates.
 var legalText = regexp.MustCompile(`(?i)^((UN)?LICEN[SC]E|COPYING|NOTICE)([-_.][a-z0-9_-]*)*$`)
 
-// identify finds the licences of modules, and rejects modules without one and those that may not be part of an Apache-2.0 program.
+// identify finds the licenses of modules, and rejects modules without one and those that may not be part of an Apache-2.0 program.
 func identify(modules []*module) error {
 	classifier, err := licenses.NewClassifier()
 	if err != nil {
@@ -111,23 +111,23 @@ func identify(modules []*module) error {
 				return err
 			}
 			for _, l := range found {
-				if !slices.Contains(m.licences, l.Name) {
-					m.licences = append(m.licences, l.Name)
+				if !slices.Contains(m.licenses, l.Name) {
+					m.licenses = append(m.licenses, l.Name)
 				}
 				switch l.Type {
 				case licenses.Restricted, licenses.ByExceptionOnly, licenses.Forbidden: // reciprocal ones such as MPL-2.0 allow linking
-					problems = append(problems, fmt.Errorf("%s: licence %s in %s", m.path, l.Name, file))
+					problems = append(problems, fmt.Errorf("%s: license %s in %s", m.path, l.Name, file))
 				}
 			}
 		}
-		if len(m.licences) == 0 {
-			problems = append(problems, fmt.Errorf("%s: no licence found", m.path))
+		if len(m.licenses) == 0 {
+			problems = append(problems, fmt.Errorf("%s: no license found", m.path))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// writeNotices writes all licences and notices. A text that several modules share appears once.
+// writeNotices writes all licenses and notices. A text that several modules share appears once.
 func (r *release) writeNotices(modules []*module) error {
 	users := map[string][]string{} // modules by text
 	var texts []string

@@ -46,7 +46,7 @@ func TestReproducible(t *testing.T) {
 	assert.ErrorContains(t, equalFiles(r.program(linux, "envelope"), os.Args[0]), "SHA-256")
 }
 
-// TestModules: the notices and the bill of materials have every module that the programs say they contain, with its licence.
+// TestModules: the notices and the bill of materials have every module that the programs say they contain, with its license.
 func TestModules(t *testing.T) {
 	collector := os.Getenv("OTELCOL_SENTRY_BIN")
 	if collector == "" {
@@ -66,9 +66,9 @@ func TestModules(t *testing.T) {
 	require.NoError(t, err)
 	var bom cyclonedx.BOM
 	require.NoError(t, json.Unmarshal(text, &bom))
-	licences := map[string]*cyclonedx.Licenses{}
+	licenses := map[string]*cyclonedx.Licenses{}
 	for _, c := range *bom.Components {
-		licences[c.PackageURL] = c.Licenses
+		licenses[c.PackageURL] = c.Licenses
 	}
 	notices, err := os.ReadFile(filepath.Join(r.out, noticesFile))
 	require.NoError(t, err)
@@ -77,17 +77,17 @@ func TestModules(t *testing.T) {
 		if m.Path == ownModule {
 			continue
 		}
-		require.NotNil(t, licences["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
-		assert.NotEmpty(t, *licences["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
+		require.NotNil(t, licenses["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
+		assert.NotEmpty(t, *licenses["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
 		assert.Contains(t, string(notices), "\n"+m.Path+" "+m.Version+"\n")
 	}
-	assert.Contains(t, string(notices), "\nstd "+strings.TrimPrefix(runtime.Version(), "go")+"\n", "Go's own licence")
+	assert.Contains(t, string(notices), "\nstd "+strings.TrimPrefix(runtime.Version(), "go")+"\n", "Go's own license")
 }
 
-// TestLicencePolicy rejects modules without a licence, and those with one that would bind the whole program.
-func TestLicencePolicy(t *testing.T) {
+// TestLicensePolicy rejects modules without a license, and those with one that would bind the whole program.
+func TestLicensePolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "LICENSE")
 	require.NoError(t, os.WriteFile(file, []byte("All rights reserved."), 0o644))
 	err := identify([]*module{{path: "example.com/none", files: map[string]bool{file: true}}})
-	assert.ErrorContains(t, err, "example.com/none: no licence found")
+	assert.ErrorContains(t, err, "example.com/none: no license found")
 }

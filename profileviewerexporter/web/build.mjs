@@ -1,4 +1,4 @@
-// Builds the page into ../assets: our sources bundled, speedscope as its authors build it, the licences of both, and a stamp by
+// Builds the page into ../assets: our sources bundled, speedscope as its authors build it, the licenses of both, and a stamp by
 // which a Go test tells whether the assets are of these sources. The same sources give the same bytes.
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -20,13 +20,13 @@ const bundle = await build({
   minify: true,
   format: 'esm',
   target: 'es2022',
-  legalComments: 'none', // licences.txt
+  legalComments: 'none', // licenses.txt
   charset: 'utf8',
   metafile: true,
 })
 for (const file of ['index.html', 'icon.svg']) cpSync(join(web, 'src', file), join(assets, file))
 copySpeedscope()
-writeFileSync(join(assets, 'licences.txt'), licences())
+writeFileSync(join(assets, 'licenses.txt'), licenses())
 writeFileSync(join(assets, 'stamp'), `sources ${digest(web)}\nassets ${digest(assets)}\n`)
 
 // copySpeedscope takes what a local profile needs: not the example, not the reader of Java recordings.
@@ -38,7 +38,7 @@ function copySpeedscope() {
   }
 }
 
-function licences() {
+function licenses() {
   const inputs = Object.keys(bundle.metafile.inputs).map((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1])
   const names = [...new Set([...inputs, 'speedscope'].filter(Boolean))].sort()
   return names.map((name) => {

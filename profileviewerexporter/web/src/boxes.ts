@@ -15,7 +15,7 @@ export interface Box {
   delta: number
   parent: number // index; -1 for the root
   own: [from: number, to: number][] // where the function itself was running
-  shade?: { key: string; colour: string } // its last colour: frames paint the same boxes
+  shade?: { key: string; color: string } // its last color: frames paint the same boxes
 }
 
 // Picture is the part of a graph that one response describes.

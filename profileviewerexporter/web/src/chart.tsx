@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { end, neighbour, type Box, type Picture } from './boxes'
-import type { Colouring } from './colours'
+import type { Coloring } from './colors'
 import { duration } from './format'
 import { kindOf, type Moment } from './markers'
 import { keepInside, Menu, type MenuItem, type Place } from './menu'
@@ -16,7 +16,7 @@ export interface ChartProps {
   view?: View // the visible part; all of it if undefined
   onView: (view: View | undefined, moving?: boolean) => void
   describe: (box: Box) => string // a line of text about a box
-  colouring: Colouring
+  coloring: Coloring
   selected?: number // number of a frame to outline
   onSelect: (box: Box) => void
   time?: boolean // positions are nanoseconds
@@ -31,7 +31,7 @@ const nearby = 4 // pixels: a shorter drag is a click
 
 // FlameChart draws a graph on a canvas. Keys: arrows move, Enter zooms in, Escape zooms out, plus and minus zoom, M opens the menu.
 export function FlameChart(props: ChartProps) {
-  const { whole, colouring, selected } = props
+  const { whole, coloring, selected } = props
   const box = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const isDark = useTheme()
@@ -58,7 +58,7 @@ export function FlameChart(props: ChartProps) {
   useLayoutEffect(measure, [picture.rows])
   useLayoutEffect(() => {
     const surface = surfaceOf(canvas.current!, size)
-    if (surface) paint(surface, picture, view, { dark: isDark, colouring, selected, cursor, hovered })
+    if (surface) paint(surface, picture, view, { dark: isDark, coloring, selected, cursor, hovered })
   })
 
   const point = (b: Box | undefined) => {

@@ -65,7 +65,7 @@ export function ComparisonGraph({ selection, q, second, swap }: { selection: str
         {plural(graph.after_profiles, 'profile')}.
       </p>
       <Omitted from={graph} />
-      <ZoomableChart path={path} q={q} whole={picture} describe={describe} colouring="delta" onSelect={() => undefined} />
+      <ZoomableChart path={path} q={q} whole={picture} describe={describe} coloring="delta" onSelect={() => undefined} />
       <Changes graph={graph} />
     </>
   )

@@ -35,7 +35,7 @@ export function weight(n: number, measure: Measure): string {
 }
 
 export function share(part: number, whole: number): string {
-  return whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : '–'
+  return whole > 0 ? `${((100 * part) / whole).toFixed(1)}%` : '–'
 }
 
 const dateOf = (unixNano: string): Date => new Date(Number(BigInt(unixNano) / 1_000_000n))

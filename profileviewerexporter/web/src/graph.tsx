@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks'
 import { query, type Graph, type MergedGraph, type OrderedGraph, type Selection, type SpanSamples, type Thread } from './api'
 import { pictureOf, type Box, type Picture } from './boxes'
-import type { Colouring } from './colours'
+import type { Coloring } from './colors'
 import { pixels } from './detail'
 import { Details } from './details'
 import { codeOf, duration, place, plural, share, weight } from './format'
@@ -36,7 +36,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const byTime = order === 'time'
   const [search, setSearch] = useState(q.get('q') ?? '')
   const term = useDelayed(search)
-  const colouring: Colouring = q.has('own') ? 'own' : 'code'
+  const coloring: Coloring = q.has('own') ? 'own' : 'code'
   const frame = numberIn(q, 'function')
 
   const listed = useThreads(base, threads)
@@ -52,7 +52,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   if (!whole || !graph || !picture) return <p class="note">{byTime && thread === undefined ? 'No thread has samples.' : 'Loading…'}</p>
 
   const exact: Selection = selection.service === undefined ? { ...selection, profiles: whole.profiles } : selection
-  const centre = frame ?? whole.top?.[0]?.number // of the sandwich
+  const center = frame ?? whole.top?.[0]?.number // of the sandwich
   const at = hit ? hits.indexOf(hit) : -1
   const onHit = (step: 1 | -1) => setHit(hits.at((at < 0 && step < 0 ? -1 : at + step) % Math.max(1, hits.length)))
   const actions = (b: Box, drawn: Picture) => actionsOf(b, drawn, { q, byTime, search: setSearch })
@@ -60,7 +60,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   return (
     <>
       <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
-        search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} colouring={colouring} onColouring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
+        search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} coloring={coloring} onColoring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&
         <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
           onChange={(from, to) => amend({ from: from?.toString(), to: to?.toString(), ...unzoomed })}>
@@ -72,15 +72,15 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
       <Omitted from={graph} />
       {whole.total === 0 && !byTime
         ? <p class="note">This selection has no samples with a stack.</p>
-        : order === 'sandwich' && centre !== undefined
-          ? <Sandwich selection={exact} frame={centre} total={whole.total} search={term} q={q} colouring={colouring} describe={describe} />
+        : order === 'sandwich' && center !== undefined
+          ? <Sandwich selection={exact} frame={center} total={whole.total} search={term} q={q} coloring={coloring} describe={describe} />
           : <ZoomableChart path={path} q={q} whole={picture} describe={(b) => describe(b, graph)}
-            colouring={colouring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} jump={hit} actions={actions} tall={tall}
+            coloring={coloring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} jump={hit} actions={actions} tall={tall}
             moments={byTime ? moments : undefined} />}
       <div class="below">
-        <Functions graph={whole} search={search} selected={order === 'sandwich' ? centre : frame}
+        <Functions graph={whole} search={search} selected={order === 'sandwich' ? center : frame}
           onSelect={(f) => amend({ function: f.toString(), ...(order === 'sandwich' && unzoomed) })} />
-        <Details selection={exact} frame={order === 'sandwich' ? centre : frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
+        <Details selection={exact} frame={order === 'sandwich' ? center : frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
       </div>
     </>
   )

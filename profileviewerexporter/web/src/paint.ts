@@ -1,5 +1,5 @@
 import { end, same, type Box, type Picture } from './boxes'
-import { dark, fill, light, type Colouring, type Palette } from './colours'
+import { dark, fill, light, type Coloring, type Palette } from './colors'
 
 export const rowHeight = 20
 
@@ -9,7 +9,7 @@ export interface View { left: number; right: number }
 // Dress is what a picture looks like apart from its boxes.
 export interface Dress {
   dark: boolean
-  colouring: Colouring
+  coloring: Coloring
   selected?: number // number of a frame to outline
   cursor?: Box
   hovered?: Box
@@ -42,7 +42,7 @@ export function paint(surface: Surface, picture: Picture, view: View, dress: Dre
     if (from >= right || from + width <= 0) continue
     const visible = Math.max(0, from)
     const w = Math.min(right, from + width) - visible
-    c.fillStyle = box.kind === 'combined' ? palette.combined : box.kind === 'idle' ? idle : fill(box, dress.colouring, dress.dark)
+    c.fillStyle = box.kind === 'combined' ? palette.combined : box.kind === 'idle' ? idle : fill(box, dress.coloring, dress.dark)
     c.fillRect(visible, y, w, height)
     if (box.kind === 'combined') {
       const filled = Math.max(1, Math.round(height * Math.min(1, box.weight / Math.max(1, box.extent))))

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { query, type Graph, type Selection } from './api'
 import { pictureOf, type Box } from './boxes'
-import type { Colouring } from './colours'
+import type { Coloring } from './colors'
 import { pixels } from './detail'
 import { share, weight } from './format'
 import { useApi } from './hooks'
@@ -14,7 +14,7 @@ interface Props {
   total: number // of the selection
   search: string
   q: URLSearchParams // its zoom is that of the callees, its callers that of the callers
-  colouring: Colouring
+  coloring: Coloring
   describe: (box: Box, graph: Graph) => string
 }
 
@@ -28,7 +28,7 @@ export function Sandwich(props: Props) {
   )
 }
 
-function Half({ selection, frame, total, search, q, colouring, describe, view: kind, title, zoom }: Props & { view: 'callers' | 'callees'; title: string; zoom: string }) {
+function Half({ selection, frame, total, search, q, coloring, describe, view: kind, title, zoom }: Props & { view: 'callers' | 'callees'; title: string; zoom: string }) {
   const path = 'flame?' + query(selection, { pixels: pixels(), view: kind, function: frame, ...(search && { q: search }) })
   const { value: graph, error } = useApi<Graph>(path)
   const picture = useMemo(() => graph && pictureOf(graph, 0, graph.total), [graph])
@@ -42,7 +42,7 @@ function Half({ selection, frame, total, search, q, colouring, describe, view: k
       {graph.total === 0
         ? <p class="note">The function is not in this selection.</p>
         : <ZoomableChart path={path} q={q} zoom={zoom} whole={picture} describe={(b) => describe(b, graph)}
-          colouring={colouring} selected={frame} onSelect={() => undefined} label={title} />}
+          coloring={coloring} selected={frame} onSelect={() => undefined} label={title} />}
     </section>
   )
 }

@@ -30,8 +30,8 @@ export function ThemeButton() {
   }, [theme])
   const next = themes[(themes.indexOf(theme) + 1) % themes.length]!
   return (
-    <button type="button" class="quiet" title={`Colours: ${theme}. Change to ${next}.`} onClick={() => setTheme(next)}>
-      {{ auto: '◐', light: '☀', dark: '☾' }[theme]}<span class="hidden">Colours: {theme}</span>
+    <button type="button" class="quiet" title={`Colors: ${theme}. Change to ${next}.`} onClick={() => setTheme(next)}>
+      {{ auto: '◐', light: '☀', dark: '☾' }[theme]}<span class="hidden">Colors: {theme}</span>
     </button>
   )
 }

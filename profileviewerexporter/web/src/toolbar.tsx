@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { query, type Measure, type Selection, type Thread } from './api'
-import type { Colouring } from './colours'
+import type { Coloring } from './colors'
 import { count, weight } from './format'
 import { amend } from './hooks'
 import { orders, unzoomed, type Order } from './order'
@@ -21,12 +21,12 @@ interface Props {
   hits: number
   onHit: (step: 1 | -1) => void
   onSearch: (text: string) => void
-  colouring: Colouring
-  onColouring: (colouring: Colouring) => void
+  coloring: Coloring
+  onColoring: (coloring: Coloring) => void
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, colouring, onColouring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
   const searchBox = useRef<HTMLInputElement>(null)
   useSlash(searchBox)
   const byTime = order === 'time'
@@ -53,11 +53,11 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
         <span class="hits">
           <button type="button" aria-label="Previous match" title="Shift + Enter" disabled={hits === 0} onClick={() => onHit(-1)}>‹</button>
           <button type="button" aria-label="Next match" title="Enter" disabled={hits === 0} onClick={() => onHit(1)}>›</button>
-          <output class="found">{hit !== undefined && `${count(hit + 1)} of `}{count(hits)}; {(100 * found).toFixed(1)} % of the graph</output>
+          <output class="found">{hit !== undefined && `${count(hit + 1)} of `}{count(hits)}; {(100 * found).toFixed(1)}% of the graph</output>
         </span>
       )}
       <label class="check">
-        <input type="checkbox" checked={colouring === 'own'} onChange={(e) => onColouring(e.currentTarget.checked ? 'own' : 'code')} />
+        <input type="checkbox" checked={coloring === 'own'} onChange={(e) => onColoring(e.currentTarget.checked ? 'own' : 'code')} />
         {' '}Highlight application
       </label>
       <label class="check" title="Of the calls into a library, show only the first">

@@ -1,7 +1,7 @@
 import { scaleLinear } from 'd3-scale'
 import { Component } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { serviceColour } from './colours'
+import { serviceColor } from './colors'
 import { count, duration, plural } from './format'
 import { grouped } from './group'
 import { useDelayed } from './hooks'
@@ -153,7 +153,7 @@ class Row extends Component<RowProps> {
     const percent = (ns: number) => `${Math.min(100, Math.max(0, (100 * ns) / Math.max(1, length)))}%`
     const below = s.end - s.index - 1
     const classes = { selected: chosen, failed: s.error, critical: s.critical, match: found, current }
-    const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColour(s.service)})` }
+    const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColor(s.service)})` }
     return (
       <li role="none" class={Object.entries(classes).filter(([, on]) => on).map(([name]) => name).join(' ')}>
         <button type="button" role="treeitem" aria-level={s.depth + 1} aria-selected={chosen} aria-expanded={below > 0 ? !closed : undefined} tabIndex={tabbable ? 0 : -1} data-row={s.index}
@@ -192,13 +192,13 @@ function TimeAxis({ length, moments }: { length: number; moments: Moment[] }) {
 
 const mostServices = 12
 
-// Services is the legend of the colours.
+// Services is the legend of the colors.
 function Services({ rows }: { rows: SpanRow[] }) {
   const list = useMemo(() => [...grouped(rows, (r) => r.service)].sort((a, b) => b[1].length - a[1].length), [rows])
   return (
     <span class="services">
       {list.slice(0, mostServices).map(([name, spans]) => (
-        <span key={name}><i style={{ background: `var(--service-${serviceColour(name)})` }} /><bdi>{name}</bdi> <small>{count(spans.length)}</small></span>
+        <span key={name}><i style={{ background: `var(--service-${serviceColor(name)})` }} /><bdi>{name}</bdi> <small>{count(spans.length)}</small></span>
       ))}
       <span class="legend"><span class="path">critical path</span></span>
       {list.length > mostServices && <small>and {count(list.length - mostServices)} more services</small>}
