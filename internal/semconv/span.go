@@ -19,6 +19,8 @@ const (
 	SentryTraceLifecycle    = "sentry.trace_lifecycle"      // "stream" on spans sent individually
 	SentryTraceParentSpanID = "sentry.trace.parent_span_id" // JavaScript logs: the active span
 	SentryReplayID          = "sentry.replay_id"
+	SentryDSCSampleRate     = "sentry.dsc.sample_rate" // of the envelope's trace header, as text
+	SentryDSCSampleRand     = "sentry.dsc.sample_rand"
 )
 
 // Project.

@@ -44,7 +44,8 @@ var listed = func() (all []entry) {
 		{"log,trace_metric,span", `^/version$|^/ingest_settings/`},
 		{"trace_metric", `^/items\[\]/unit$`}, // none
 		{"check_in", `^/(type$|event_id$|modules/|contexts/trace/(op|origin|data/))`},
-		{"header transaction,header span,header event,header feedback", `^(sample_rate|sample_rand|sampled|replay_id|transaction)$`},
+		{"header transaction,header span,header event,header feedback", `^(sampled|replay_id|transaction)$`},
+		{"header event,header feedback", `^(sample_rate|sample_rand)$`},
 		{"header span", `^trace_id$`}, // that of the spans
 		{"header check_in,header log,header trace_metric", ``},
 

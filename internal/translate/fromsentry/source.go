@@ -31,6 +31,8 @@ type Source struct {
 	// attachments no release.
 	EventID, Release, Environment string
 
+	SampleRate, SampleRand string // of the trace, from the envelope header
+
 	// IncludePII keeps what Sentry calls default PII: cookies, authorization headers, http.env, IP
 	// addresses, e-mail.
 	IncludePII bool

@@ -21,10 +21,11 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 	setStatus(span.Status(), s.Status, fields.message)
 
 	attrs := span.Attributes()
-	attrs.EnsureCapacity(len(s.Attributes) + 2)
+	attrs.EnsureCapacity(len(s.Attributes) + 4)
 	for i := range s.Attributes {
 		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
 	}
+	attr.PutSampling(attrs, src.SampleRate, src.SampleRand)
 	attr.PutText(attrs, semconv.SentryKind, s.Kind)
 	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
 	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)

@@ -40,7 +40,9 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 // SpanToTraces translates a standalone span without a container.
 func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	out, spans := newTraces(standaloneIdentity(s, src), src)
-	fillSpan(spans.AppendEmpty(), s, attr.Profiling{}, src)
+	span := spans.AppendEmpty()
+	fillSpan(span, s, attr.Profiling{}, src)
+	attr.PutSampling(span.Attributes(), src.SampleRate, src.SampleRand)
 	removePersonalFromSpans(spans, src)
 	return out
 }
@@ -123,6 +125,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
 	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
 	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // PHP states it only in the envelope header
+	attr.PutSampling(attrs, src.SampleRate, src.SampleRand)
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)

@@ -42,7 +42,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 			out.IsRemote = jsonscan.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
 		case semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
-		case semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
+		case semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName, semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand:
 			// Set by the transaction, or below.
 		default:
 			if tags[key] {

@@ -51,7 +51,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	units := e.unitsOf(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
-		case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
+		case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName, semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand:
 		case semconv.SentryMeasurements:
 			for _, m := range measuresOf(value) {
 				all.put(event.Attribute{Key: m.Name, Type: "double", Value: attr.AppendDouble(nil, m.Value), Unit: m.Unit})

@@ -40,7 +40,8 @@ type traceExporter struct {
 type tracedSpan struct {
 	ptrace.Span
 	id     *attr.Identity // of its resource and scope
-	crumbs bool           // its events are breadcrumbs of a transaction, or counted as lost
+	header attr.TraceHeader
+	crumbs bool // its events are breadcrumbs of a transaction, or counted as lost
 }
 
 // collectSpans appends the usable spans of a scope and counts the others.
@@ -53,7 +54,7 @@ func collectSpans(spans ptrace.SpanSlice, id *attr.Identity, e *Export, all []tr
 			span.StartTimestamp() >= jsonscan.MaxUnixNano, span.EndTimestamp() >= jsonscan.MaxUnixNano:
 			e.lose(event.ReasonSpanNoTime, 1)
 		default:
-			all = append(all, tracedSpan{Span: span, id: id})
+			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes())})
 		}
 	}
 	return all
@@ -64,6 +65,9 @@ func (e *traceExporter) segments(spans []tracedSpan) {
 	tree := newSegmentTree(spans)
 	var rest []int
 	for i := range spans {
+		if root := tree.segment[i]; root >= 0 {
+			spans[i].header = spans[i].header.Or(spans[root].header)
+		}
 		switch {
 		case e.options.SpansOnly || tree.segment[i] == elsewhere:
 			rest = append(rest, i)
@@ -99,15 +103,16 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 			Header:  sentry.ItemHeader{Type: sentry.ItemTransaction, ContentType: sentry.ContentTypeJSON},
 			Payload: append([]byte(nil), payload...),
 		},
-		EventID: t.EventID, Trace: e.samplingContext(&t), Count: 1 + fitting,
+		EventID: t.EventID, Trace: samplingContext(&spans[root], t.Transaction), Count: 1 + fitting,
 	})
 	return append(append([]int(nil), children[fitting:]...), rest...)
 }
 
 // samplingContext returns the trace header that SDKs add to the envelope.
-func (e *traceExporter) samplingContext(t *event.Transaction) *sentry.DynamicSamplingContext {
+func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingContext {
 	return &sentry.DynamicSamplingContext{
-		TraceID: t.Root.TraceID, Sampled: "true", Release: clip(t.Release, maxName), Environment: clip(t.Environment, maxName), Transaction: clip(t.Transaction, maxName),
+		TraceID: traceText(s.TraceID()), Sampled: "true", SampleRate: s.header.SampleRate, SampleRand: s.header.SampleRand,
+		Release: clip(s.id.Release, maxName), Environment: clip(s.id.Environment, maxName), Transaction: clip(transaction, maxName),
 	}
 }
 
@@ -115,24 +120,23 @@ func (e *traceExporter) samplingContext(t *event.Transaction) *sentry.DynamicSam
 // headers.
 const maxName = 200
 
-// containers translates spans to span containers. Each contains spans of one trace, which the
-// envelope header states.
+// containers translates spans to span containers. Each contains spans with one trace header.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
-	var order []pcommon.TraceID
-	byTrace := map[pcommon.TraceID][]int{}
+	var order []attr.TraceHeader
+	byHeader := map[attr.TraceHeader][]int{}
 	for _, i := range which {
-		id := spans[i].TraceID()
-		if byTrace[id] == nil {
-			order = append(order, id)
+		header := spans[i].header
+		if byHeader[header] == nil {
+			order = append(order, header)
 		}
-		byTrace[id] = append(byTrace[id], i)
+		byHeader[header] = append(byHeader[header], i)
 	}
-	for _, id := range order {
-		e.container(spans, byTrace[id], tree)
+	for _, header := range order {
+		e.container(spans, byHeader[header], tree)
 	}
 }
 
-// container translates the spans of a trace. Each span is written once; if it does not fit, it
+// container translates spans with the same trace header. Each span is written once; if it does not fit, it
 // starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
 	w := event.NewContainerWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
@@ -166,15 +170,12 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 }
 
 func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []byte) {
-	first := &spans[part[0]]
 	e.Items = append(e.Items, Outgoing{
 		Item: sentry.Item{
 			Header:  sentry.ItemHeader{Type: sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, ItemCount: jsonscan.Some(len(part))},
 			Payload: append([]byte(nil), payload...),
 		},
-		Trace: &sentry.DynamicSamplingContext{
-			TraceID: traceText(first.TraceID()), Sampled: "true", Release: clip(first.id.Release, maxName), Environment: clip(first.id.Environment, maxName),
-		},
+		Trace: samplingContext(&spans[part[0]], ""),
 		Count: len(part),
 	})
 }

@@ -431,3 +431,34 @@ func FuzzTracesToTransactions(f *testing.F) {
 		}
 	})
 }
+
+// TestSampling: the trace header of each item has the sample rate of its spans; spans without one have that of their segment.
+func TestSampling(t *testing.T) {
+	for _, c := range []struct {
+		rate, random string
+		want         attr.TraceHeader
+	}{
+		{"0.25", "0.125", attr.TraceHeader{SampleRate: "0.25", SampleRand: "0.125"}},
+		{"1", "2", attr.TraceHeader{SampleRate: "1"}},
+		{"NaN", "-1", attr.TraceHeader{}},
+		{"0x1p-2", "half", attr.TraceHeader{}},
+		{"0." + strings.Repeat("1", attr.MaxIDBytes), "", attr.TraceHeader{}},
+	} {
+		for _, spansOnly := range []bool{false, true} {
+			traces, o := otelTraces(), exportOptions
+			o.SpansOnly = spansOnly
+			spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans() // a child, its segment, and a span of another segment
+			spans.At(1).Attributes().PutStr(semconv.SentryDSCSampleRate, c.rate)
+			spans.At(1).Attributes().PutStr(semconv.SentryDSCSampleRand, c.random)
+			spans.At(2).Attributes().PutStr(semconv.SentryDSCSampleRate, "0.5")
+			items := TracesToTransactions(traces, o).Items
+			require.Len(t, items, 2)
+			for i, want := range []attr.TraceHeader{c.want, {SampleRate: "0.5"}} {
+				require.Empty(t, ingestSpansVerdict(&items[i]))
+				require.Equal(t, want, attr.TraceHeader{SampleRate: items[i].Trace.SampleRate, SampleRand: items[i].Trace.SampleRand}, "%q", c.rate)
+				require.NotContains(t, string(items[i].Payload), "sentry.dsc")
+			}
+			require.Equal(t, spansOnly, items[0].Count == 2 && items[0].Item.Header.Type == sentry.ItemSpan)
+		}
+	}
+}
