@@ -24,7 +24,7 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	answer.Omissions
-	Profiles []string              `json:"profiles"` // their numbers, for further requests for the same samples
+	Profiles []string              `json:"profiles"` // IDs of the profiles, to request the same samples again
 	Origin   string                `json:"origin"`
 	Measure  catalog.MeasureAnswer `json:"measure"`
 	Total    int64                 `json:"total"` // of the selection

@@ -25,7 +25,7 @@ type overviewAnswer struct {
 	Profiles     []catalog.ProfileListing `json:"profiles"` // the newest; absent if the query has entries=0
 	Traces       []catalog.TraceListing   `json:"traces"`
 	ProfileCount int                      `json:"profile_count"` // number of profiles of the requested service
-	TraceCount   int                      `json:"trace_count"`   // number of its traces
+	TraceCount   int                      `json:"trace_count"`   // number of traces of that service
 }
 
 // overview describes the store; the query may select a service.

@@ -31,7 +31,7 @@ type traceAnswer struct {
 	catalog.TraceListing
 	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent if the query has spans=0
 	LogList  []records.Answer `json:"log_list"`
-	// Origin is the start of the earliest span; offsets count from it.
+	// Origin is the start of the earliest span; offsets are relative to it.
 	Origin string `json:"origin"`
 }
 

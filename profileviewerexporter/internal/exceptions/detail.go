@@ -50,7 +50,7 @@ type ErrorAnswer struct {
 	Body        string             `json:"body,omitempty"`
 	Exceptions  []ExceptionAnswer  `json:"exceptions"` // the thrown one first, then its causes
 	Breadcrumbs []BreadcrumbAnswer `json:"breadcrumbs"`
-	Attributes  []answer.Attribute `json:"attributes"` // without the parts above
+	Attributes  []answer.Attribute `json:"attributes"` // those that the other fields do not contain
 	Samples     *SamplesAnswer     `json:"samples,omitempty"`
 }
 
