@@ -3,7 +3,6 @@
 package symbolicateprocessor
 
 import (
-	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -58,9 +57,6 @@ const (
 	object
 )
 
-// tail is the number of bytes at the end of a JavaScript file in which links are searched. Inline source maps are longer, and are not supported.
-const tail = 4096
-
 // indexFolder is the folder for the indexes of native files, unless store::index_directory is set.
 const indexFolder = ".index"
 
@@ -97,10 +93,10 @@ func (s *scanner) scan(before *catalog) (*catalog, error) {
 }
 
 // read returns the result of the last scan for a file, unless the file has changed. It rereads scripts without a map, because the map may arrive
-// later.
+// later or may have been removed.
 func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 	known := before.files[name]
-	if known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() && (len(known.bundles) > 0 || !isScript(name)) {
+	if known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() && (!isScript(name) || s.hasMap(known)) {
 		return known
 	}
 	f := &file{path: name, modified: info.ModTime(), size: info.Size()}
@@ -118,6 +114,15 @@ func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 		b.file = f
 	}
 	return f
+}
+
+// hasMap reports whether the source map of a script still exists.
+func (s *scanner) hasMap(f *file) bool {
+	if len(f.bundles) == 0 {
+		return false
+	}
+	_, err := s.root.Stat(f.bundles[0].source)
+	return err == nil
 }
 
 // fits reports whether a file is within a limit of the configuration.
@@ -138,8 +143,7 @@ func isScript(name string) bool {
 
 // readScript returns the bundle of a JavaScript file, or nil if there is no map next to the file.
 func (s *scanner) readScript(f *file, content *os.File) []*bundle {
-	text, _ := io.ReadAll(io.NewSectionReader(content, max(0, f.size-tail), tail))
-	links := sourcemap.ReadLinks(string(text))
+	links := sourcemap.ReadLinksAt(content, f.size)
 	b := &bundle{kind: script}
 	b.id, _ = uuid.Parse(links.DebugID)
 	candidates := []string{f.path + ".map"}
@@ -161,7 +165,7 @@ func (c *catalog) add(f *file) {
 	for _, b := range f.bundles {
 		switch b.kind {
 		case script:
-			if !strings.HasPrefix(f.path, uploadsFolder+"/") { // uploads of several builds have equal paths
+			if !strings.HasPrefix(f.path, uploadsFolder+"/") && !strings.HasPrefix(f.path, downloadsFolder+"/") { // several builds have equal paths
 				c.byPath[f.path] = b
 			}
 			if b.id != uuid.Nil {
@@ -183,8 +187,8 @@ func (c *catalog) has(b *bundle) bool { return c.files[b.file.path] == b.file }
 // maxParts is the maximum number of path segments of a URL.
 const maxParts = 64
 
-// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with. A file
-// with another debug ID belongs to another build.
+// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with, or
+// else the one that was downloaded from the URL. A file with another debug ID belongs to another build.
 func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	wanted, err := uuid.Parse(id.DebugID)
 	if err == nil && c.byID[wanted] != nil {
@@ -195,6 +199,9 @@ func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && (err != nil || b.id == uuid.Nil) {
 			return b
 		}
+	}
+	if b := c.downloaded(id.URL); b != nil && (err != nil || b.id == uuid.Nil) {
+		return b
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/collector/config/configoptional"
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
 )
 
 // Config is the configuration of the processor.
@@ -24,7 +26,42 @@ type Config struct {
 
 	// Uploads configures the endpoint for sentry-cli.
 	Uploads UploadsConfig `mapstructure:"uploads"`
+
+	// Downloads configures the servers from which missing symbol files are downloaded.
+	Downloads DownloadsConfig `mapstructure:"downloads"`
 }
+
+// DownloadsConfig configures downloads of missing symbol files. They are stored in the folder downloads of the directory.
+type DownloadsConfig struct {
+	// SourceMapHosts are the hosts of scripts and source maps: cdn.example.com, *.example.com for all subdomains, or localhost:8443. If the list is
+	// empty, no source maps are downloaded.
+	SourceMapHosts []string `mapstructure:"source_map_hosts"`
+
+	// DebuginfodURLs are debuginfod servers for native files. They are asked in this order. If the list is empty, no native files are downloaded.
+	DebuginfodURLs []string `mapstructure:"debuginfod_urls"`
+
+	// AllowHTTP allows http URLs. By default, only https is allowed.
+	AllowHTTP bool `mapstructure:"allow_http"`
+
+	// Timeout is the maximum time for a file.
+	Timeout time.Duration `mapstructure:"timeout"`
+
+	// MaxConcurrent is the maximum number of files to download at the same time.
+	MaxConcurrent int `mapstructure:"max_concurrent"`
+
+	// MaxFileBytes is the maximum size of a file after decompression. The limits of StoreConfig apply, too.
+	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
+
+	// MaxTotalSize is the maximum total size of downloaded files. At the limit, the oldest files of the larger kind (scripts, debug information) are
+	// removed.
+	MaxTotalSize int64 `mapstructure:"max_total_size"`
+
+	// RetryAfter is the time until a file is downloaded again that a server does not have or that could not be downloaded.
+	RetryAfter time.Duration `mapstructure:"retry_after"`
+}
+
+// enabled reports whether there is a server.
+func (d *DownloadsConfig) enabled() bool { return len(d.SourceMapHosts)+len(d.DebuginfodURLs) > 0 }
 
 // UploadsConfig configures the endpoint to which sentry-cli uploads symbol files. They are stored in the folder uploads of the directory.
 type UploadsConfig struct {
@@ -79,9 +116,6 @@ const (
 	// defaultScanInterval is short enough: deployments upload their symbol files before users send profiles.
 	defaultScanInterval = 30 * time.Second
 
-	// minScanInterval rejects numbers without a unit, which are parsed as nanoseconds.
-	minScanInterval = 100 * time.Millisecond
-
 	// defaultMaxFiles limits the memory for the list of files to about 20 MB.
 	defaultMaxFiles = 50_000
 
@@ -97,6 +131,24 @@ const (
 	// defaultMaxTotalSize is enough for about ten builds of a large app.
 	defaultMaxTotalSize = 10 << 30
 
+	// defaultTimeout is enough for the largest file at 9 MB per second.
+	defaultTimeout = 30 * time.Second
+
+	// minDuration rejects numbers without a unit, which are parsed as nanoseconds.
+	minDuration = 100 * time.Millisecond
+
+	// defaultMaxConcurrent is low, because servers of web applications are not ours alone.
+	defaultMaxConcurrent = 4
+
+	// maxMaxConcurrent limits the memory for responses.
+	maxMaxConcurrent = 64
+
+	// defaultMaxDownloadBytes: debug information of most programs is smaller.
+	defaultMaxDownloadBytes = 256 << 20
+
+	// defaultRetryAfter: files of a new version are on the server within minutes.
+	defaultRetryAfter = 5 * time.Minute
+
 	// minMaxTotalSize is enough for one request.
 	minMaxTotalSize = 100 << 20
 
@@ -108,7 +160,10 @@ func createDefaultConfig() component.Config {
 	return &Config{Store: StoreConfig{
 		ScanInterval: defaultScanInterval, MaxFiles: defaultMaxFiles, MaxFileBytes: defaultMaxFileBytes, MaxOpenBytes: defaultMaxOpenBytes,
 		MaxNativeBytes: defaultMaxNativeBytes, MaxIndexBytes: defaultMaxIndexBytes,
-	}, Uploads: UploadsConfig{MaxTotalSize: defaultMaxTotalSize}}
+	}, Uploads: UploadsConfig{MaxTotalSize: defaultMaxTotalSize}, Downloads: DownloadsConfig{
+		Timeout: defaultTimeout, MaxConcurrent: defaultMaxConcurrent, MaxFileBytes: defaultMaxDownloadBytes, MaxTotalSize: defaultMaxTotalSize,
+		RetryAfter: defaultRetryAfter,
+	}}
 }
 
 // Validate checks the configuration. Its errors name the key and the fix.
@@ -121,8 +176,8 @@ func (c *Config) Validate() error {
 	} else if info, err := os.Stat(s.Directory); err == nil && !info.IsDir() {
 		problem("store::directory: %s is a file, must be a directory", s.Directory)
 	}
-	if s.ScanInterval < minScanInterval {
-		problem("store::scan_interval: is %s, must be at least %s, with a unit, e.g. %s", s.ScanInterval, minScanInterval, defaultScanInterval)
+	if s.ScanInterval < minDuration {
+		problem("store::scan_interval: is %s, must be at least %s, with a unit, e.g. %s", s.ScanInterval, minDuration, defaultScanInterval)
 	}
 	for _, limit := range []struct {
 		key       string
@@ -148,5 +203,36 @@ func (c *Config) Validate() error {
 	if u.MaxTotalSize < minMaxTotalSize {
 		problem("uploads::max_total_size: is %d, must be at least %d, e.g. %d", u.MaxTotalSize, minMaxTotalSize, int64(defaultMaxTotalSize))
 	}
+	c.Downloads.validate(problem)
 	return errors.Join(problems...)
+}
+
+func (d *DownloadsConfig) validate(problem func(format string, args ...any)) {
+	for _, host := range d.SourceMapHosts {
+		if err := downloads.CheckHost(host); err != nil {
+			problem("downloads::source_map_hosts: %q %w", host, err)
+		}
+	}
+	for _, server := range d.DebuginfodURLs {
+		if err := downloads.CheckServer(server, d.AllowHTTP); err != nil {
+			problem("downloads::debuginfod_urls: %q %w", server, err)
+		}
+	}
+	for _, limit := range []struct {
+		key       string
+		is, usual time.Duration
+	}{{"timeout", d.Timeout, defaultTimeout}, {"retry_after", d.RetryAfter, defaultRetryAfter}} {
+		if limit.is < minDuration {
+			problem("downloads::%s: is %s, must be at least %s, with a unit, e.g. %s", limit.key, limit.is, minDuration, limit.usual)
+		}
+	}
+	if d.MaxConcurrent < 1 || d.MaxConcurrent > maxMaxConcurrent {
+		problem("downloads::max_concurrent: is %d, must be 1 to %d, e.g. %d", d.MaxConcurrent, maxMaxConcurrent, defaultMaxConcurrent)
+	}
+	if d.MaxFileBytes <= 0 {
+		problem("downloads::max_file_bytes: is %d, must be at least 1, e.g. %d", d.MaxFileBytes, defaultMaxDownloadBytes)
+	}
+	if d.MaxTotalSize < d.MaxFileBytes {
+		problem("downloads::max_total_size: is %d, must be at least downloads::max_file_bytes (%d), e.g. %d", d.MaxTotalSize, d.MaxFileBytes, int64(defaultMaxTotalSize))
+	}
 }

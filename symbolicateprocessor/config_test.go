@@ -36,6 +36,19 @@ func TestEveryKey(t *testing.T) {
 
 	assert.Equal(t, UploadsConfig{MaxTotalSize: 10 << 30}, cfg.Uploads)
 
+	downloads := DownloadsConfig{Timeout: 30 * time.Second, MaxConcurrent: 4, MaxFileBytes: 256 << 20, MaxTotalSize: 10 << 30, RetryAfter: 5 * time.Minute}
+	assert.Equal(t, downloads, cfg.Downloads)
+	assert.False(t, cfg.Downloads.enabled())
+
+	cfg, err = load(t, "{downloads: {source_map_hosts: [a.example, '*.b.example'], debuginfod_urls: ['http://c.example'], allow_http: true, timeout: 1s, max_concurrent: 2, "+
+		"max_file_bytes: 3, max_total_size: 4, retry_after: 5s}, store: {directory: /symbols}}")
+	require.NoError(t, err)
+	assert.Equal(t, DownloadsConfig{
+		SourceMapHosts: []string{"a.example", "*.b.example"}, DebuginfodURLs: []string{"http://c.example"}, AllowHTTP: true,
+		Timeout: time.Second, MaxConcurrent: 2, MaxFileBytes: 3, MaxTotalSize: 4, RetryAfter: 5 * time.Second,
+	}, cfg.Downloads)
+	assert.True(t, cfg.Downloads.enabled())
+
 	cfg, err = load(t, "{uploads: {endpoint: x, token: y, max_total_size: 200000000, tls: {cert_file: z, key_file: z}}, store: {directory: /symbols}}")
 	require.NoError(t, err)
 	assert.Equal(t, "z", cfg.Uploads.TLS.Get().CertFile)
@@ -51,15 +64,24 @@ func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                   `store::directory: is empty, must be a directory with symbol files`,
 		`store: {directory: config_test.go}`: `store::directory: config_test.go is a file, must be a directory`,
-		`store: {directory: /, scan_interval: 5}`:                     `store::scan_interval: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
-		`store: {directory: /, max_files: 0}`:                         `store::max_files: is 0, must be at least 1, e.g. 50000`,
-		`store: {directory: /, max_file_bytes: 0}`:                    `store::max_file_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_native_bytes: 0}`:                  `store::max_native_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_index_bytes: -1}`:                  `store::max_index_bytes: is -1, must be at least 1`,
-		`store: {directory: /, max_open_bytes: -1}`:                   `store::max_open_bytes: is -1, must be at least 1`,
-		`{store: {directory: /}, uploads: {endpoint: "localhost:1"}}`: `uploads::token: is empty, must be set with uploads::endpoint`,
-		`{store: {directory: /}, uploads: {token: x}}`:                `uploads::endpoint: is empty, must be set with uploads::token`,
-		`{store: {directory: /}, uploads: {max_total_size: 1}}`:       `uploads::max_total_size: is 1, must be at least 104857600`,
+		`store: {directory: /, scan_interval: 5}`:                                       `store::scan_interval: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
+		`store: {directory: /, max_files: 0}`:                                           `store::max_files: is 0, must be at least 1, e.g. 50000`,
+		`store: {directory: /, max_file_bytes: 0}`:                                      `store::max_file_bytes: is 0, must be at least 1`,
+		`store: {directory: /, max_native_bytes: 0}`:                                    `store::max_native_bytes: is 0, must be at least 1`,
+		`store: {directory: /, max_index_bytes: -1}`:                                    `store::max_index_bytes: is -1, must be at least 1`,
+		`store: {directory: /, max_open_bytes: -1}`:                                     `store::max_open_bytes: is -1, must be at least 1`,
+		`{store: {directory: /}, uploads: {endpoint: "localhost:1"}}`:                   `uploads::token: is empty, must be set with uploads::endpoint`,
+		`{store: {directory: /}, uploads: {token: x}}`:                                  `uploads::endpoint: is empty, must be set with uploads::token`,
+		`{store: {directory: /}, uploads: {max_total_size: 1}}`:                         `uploads::max_total_size: is 1, must be at least 104857600`,
+		`{store: {directory: /}, downloads: {source_map_hosts: ["https://a.example"]}}`: `downloads::source_map_hosts: "https://a.example" must be a host`,
+		`{store: {directory: /}, downloads: {source_map_hosts: ["*.com"]}}`:             `downloads::source_map_hosts: "*.com" allows a whole top-level domain`,
+		`{store: {directory: /}, downloads: {debuginfod_urls: ["http://a.example"]}}`:   `downloads::debuginfod_urls: "http://a.example" must be an https URL`,
+		`{store: {directory: /}, downloads: {timeout: 5}}`:                              `downloads::timeout: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
+		`{store: {directory: /}, downloads: {retry_after: 0s}}`:                         `downloads::retry_after: is 0s, must be at least 100ms`,
+		`{store: {directory: /}, downloads: {max_concurrent: 0}}`:                       `downloads::max_concurrent: is 0, must be 1 to 64, e.g. 4`,
+		`{store: {directory: /}, downloads: {max_concurrent: 65}}`:                      `downloads::max_concurrent: is 65, must be 1 to 64`,
+		`{store: {directory: /}, downloads: {max_file_bytes: 0}}`:                       `downloads::max_file_bytes: is 0, must be at least 1`,
+		`{store: {directory: /}, downloads: {max_total_size: 1}}`:                       `downloads::max_total_size: is 1, must be at least downloads::max_file_bytes (268435456)`,
 		`store: {dir: /}`: `invalid keys: dir`,
 	} {
 		_, err := load(t, text)

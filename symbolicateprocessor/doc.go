@@ -12,6 +12,7 @@
 //	mappings.go   finds ProGuard mappings
 //	objects.go    finds native files
 //	indexes.go    indexes of native files, on disk
+//	downloads.go  downloads of missing files; requests are in internal/downloads
 //	uploads.go    the endpoint for sentry-cli; the API is in internal/uploads
 //	telemetry.go  metrics
 package symbolicateprocessor

@@ -40,8 +40,11 @@ type files struct {
 	queue   chan *bundle            // to open
 	changed chan struct{}           // asks for a scan
 	uploads *endpoint               // nil: off
+	remote  *remote                 // nil: off
 	stop    context.CancelFunc
 	worker  sync.WaitGroup
+
+	scanning sync.Mutex
 
 	mu      sync.Mutex
 	waiting map[*bundle]bool          // in the queue
@@ -94,6 +97,11 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 			return err
 		}
 	}
+	if f.config.Downloads.enabled() {
+		if f.remote, err = startRemote(f.config, f.telemetry, f.logger, f.scan); err != nil {
+			return err
+		}
+	}
 	working, stop := context.WithCancel(context.Background())
 	f.stop = stop
 	f.worker.Go(func() { f.work(working) })
@@ -104,6 +112,9 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 func (f *files) Shutdown(ctx context.Context) (err error) {
 	if f.uploads != nil {
 		err = f.uploads.stop(ctx)
+	}
+	if f.remote != nil {
+		err = errors.Join(err, f.remote.stop())
 	}
 	f.stop()
 	f.worker.Wait()
@@ -123,33 +134,42 @@ func (f *files) scanSoon() {
 
 // Script implements symbolicate.Files.
 func (f *files) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) *bundle { return c.find(id) })
+	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
+		b := c.find(id)
+		return b, f.remote.script(id, b)
+	})
 	script, _ := file.(*sourcemap.File)
 	return script, status
 }
 
 // Mapping implements symbolicate.Files.
 func (f *files) Mapping(id string) (*proguard.Mapping, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) *bundle { return c.mapping(id) })
+	file, status := f.lookup(func(c *catalog) (*bundle, bool) { return c.mapping(id), false })
 	mapping, _ := file.(*proguard.Mapping)
 	return mapping, status
 }
 
 // Native implements symbolicate.Files.
 func (f *files) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) *bundle { return c.object(id) })
+	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
+		b := c.object(id)
+		return b, f.remote.object(id, b)
+	})
 	table, _ := file.(nativeTable)
 	return table.Table, status
 }
 
-// lookup returns the opened file of a bundle, or queues it.
-func (f *files) lookup(find func(*catalog) *bundle) (symbolFile, symbols.Status) {
+// lookup returns the opened file of a bundle, or queues it. find also reports whether the file is being downloaded.
+func (f *files) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols.Status) {
 	c := f.catalog.Load()
 	if c == nil {
 		return nil, symbols.Pending
 	}
-	b := find(c)
-	if b == nil {
+	b, coming := find(c)
+	switch {
+	case b == nil && coming:
+		return nil, symbols.Pending
+	case b == nil:
 		return nil, symbols.MissingFile
 	}
 	f.mu.Lock()
@@ -189,7 +209,10 @@ func (f *files) work(ctx context.Context) {
 	}
 }
 
+// scan searches the directory, after the scan that another goroutine may be doing.
 func (f *files) scan(ctx context.Context) {
+	f.scanning.Lock()
+	defer f.scanning.Unlock()
 	before := f.catalog.Load()
 	if before == nil {
 		before = &catalog{}

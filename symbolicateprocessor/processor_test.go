@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -259,7 +260,9 @@ func TestUploads(t *testing.T) {
 	require.NoError(t, err)
 	address := listener.Addr().String()
 	require.NoError(t, listener.Close())
-	h := start(t, "}, uploads: {endpoint: '"+address+"', token: secret")
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	h := start(t, "}, uploads: {endpoint: '"+address+"', token: secret}, downloads: {allow_http: true, debuginfod_urls: ['"+server.URL+"']")
 	upload := func(method, path, kind, body string) string {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
 		require.NoError(t, err)
@@ -285,6 +288,8 @@ func TestUploads(t *testing.T) {
 	assert.Equal(t, int64(1), h.sum("uploads"))
 	h.add("app.js", "")
 	h.eventually(pageURL, "", "discountOf")
+	h.object(symbolicate.NativeID{BuildID: strings.ReplaceAll(breakpadID, "4", "5")}, symbols.MissingFile)
+	require.Eventually(t, func() bool { return h.sum("downloads") == 1 }, 30*time.Second, time.Millisecond)
 	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }
 

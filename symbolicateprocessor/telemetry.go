@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
@@ -21,6 +22,7 @@ type telemetry struct {
 	frames    metric.Int64Counter
 	files     metric.Int64Counter
 	uploads   metric.Int64Counter
+	downloads metric.Int64Counter
 	known     metric.Int64UpDownCounter
 	openBytes metric.Int64UpDownCounter
 	openTime  metric.Float64Histogram
@@ -36,6 +38,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of attempts to open a symbol file, by outcome."),
 		uploads: meter.Counter("otelcol_processor_symbolicate_uploads", "{upload}",
 			"Number of uploaded files and archives, and of rejected requests."),
+		downloads: meter.Counter("otelcol_processor_symbolicate_downloads", "{download}",
+			"Number of attempts to download a symbol file."),
 		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",
 			"Number of symbol files in the directory."),
 		openBytes: meter.UpDownCounter("otelcol_processor_symbolicate_open_bytes", "By",
@@ -54,6 +58,10 @@ func (t *telemetry) countFrames(ctx context.Context, counts symbolicate.Counts) 
 
 func (t *telemetry) countUpload(ctx context.Context, outcome uploads.Outcome) {
 	t.uploads.Add(ctx, 1, metric.WithAttributes(attribute.String("upload", string(outcome))))
+}
+
+func (t *telemetry) countDownload(ctx context.Context, outcome downloads.Outcome) {
+	t.downloads.Add(ctx, 1, metric.WithAttributes(attribute.String("download", string(outcome))))
 }
 
 func (t *telemetry) countFile(ctx context.Context, outcome string) {

@@ -2,7 +2,10 @@
 
 package sourcemap
 
-import "strings"
+import (
+	"io"
+	"strings"
+)
 
 // Links are the comments that bundlers and sentry-cli write at the end of a JavaScript file.
 type Links struct {
@@ -12,6 +15,15 @@ type Links struct {
 
 // tailLines is the number of lines to search: a link is near the end, possibly before a license comment.
 const tailLines = 10
+
+// tail is the number of bytes at the end of a file in which links are searched. Inline source maps are longer, and are not supported.
+const tail = 4096
+
+// ReadLinksAt reads the links of a file of size bytes. It reads only the end of the file.
+func ReadLinksAt(script io.ReaderAt, size int64) Links {
+	text, _ := io.ReadAll(io.NewSectionReader(script, max(0, size-tail), tail))
+	return ReadLinks(string(text))
+}
 
 // ReadLinks reads the links of a file: the last one of each kind counts.
 func ReadLinks(script string) (links Links) {
