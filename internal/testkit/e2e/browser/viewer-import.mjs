@@ -1,5 +1,4 @@
 // Files dropped on the page: one of each format. The query of the URL names the folder of the files.
-import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkView } from './views.mjs';
@@ -28,7 +27,7 @@ export default async function (page, url) {
   await page.reload();
   await page.waitForSelector('h2:has-text("Profiles")');
   const overview = await (await fetch(new URL('/api/overview', url))).json();
-  assert.equal(await page.locator('a[href^="#/profile/"]').count(), overview.profiles.length);
+  await page.waitForFunction((n) => document.querySelectorAll('a[href^="#/profile/"]').length === n, overview.profiles.length);
   const findings = await checkView(page, url, 'import', '#/', '.import button');
   return { imported, findings, services: overview.services.map((s) => s.name) };
 }
