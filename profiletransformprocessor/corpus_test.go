@@ -52,7 +52,7 @@ func TestCorpus(t *testing.T) {
 			sdk, _, _ := strings.Cut(r.Name, "/")
 			sdks[sdk] = true
 		}
-		assert.Contains(t, string(page), fmt.Sprintf("(%d, from %d SDK versions)", len(requests), len(sdks)))
+		assert.Contains(t, string(page), fmt.Sprintf("all %d recorded envelope requests, from %d SDK versions,", len(requests), len(sdks)))
 	}
 
 	slices.Reverse(requests)
