@@ -24,7 +24,7 @@ import (
 // noticesFile contains the licenses of all linked modules.
 const noticesFile = "THIRD-PARTY-NOTICES.txt"
 
-// module is a module of which a program contains packages.
+// module is a Go module with packages that a program contains.
 type module struct {
 	path, version string
 	dir           string

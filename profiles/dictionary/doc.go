@@ -6,7 +6,7 @@
 //
 // # Stability
 //
-// OTLP profiles are in development, and so is pdata's package pprofile, which appears in most
+// OTLP profiles and the pdata package pprofile are in development; pprofile appears in most
 // signatures here. The major version is therefore 0: a minor version may change any exported name,
 // and the changelog lists such changes. The following parts change only if pprofile or the protocol
 // requires it:
