@@ -42,13 +42,13 @@ type Content struct {
 // Readers has a function for each format. After an error, the content has the losses.
 var Readers = map[string]func([]byte, importer.Options) (Content, error){
 	Sentry:     readSentry,
-	OTLPJSON:   readOTLPJSON,
+	OTLPJSON:   bounded(maxOTLPObjects, readOTLPJSON),
 	OTLPProto:  readOTLPProto,
 	Pprof:      single(pprof.Read),
-	Speedscope: single(speedscope.Read),
+	Speedscope: bounded(maxSpeedscopeObjects, single(speedscope.Read)),
 	Collapsed:  single(collapsed.Read),
-	Firefox:    single(firefox.Read),
-	CPUProfile: single(cpuprofile.Read),
+	Firefox:    bounded(maxFirefoxObjects, single(firefox.Read)),
+	CPUProfile: bounded(maxCPUProfileObjects, single(cpuprofile.Read)),
 }
 
 func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) func([]byte, importer.Options) (Content, error) {

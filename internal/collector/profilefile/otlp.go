@@ -4,6 +4,7 @@ package profilefile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 )
 
 // readOTLPJSON reads one message per line, as the collector's file exporter writes them, or a
@@ -61,28 +63,51 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 	return err
 }
 
+// errNoContent is the error of a message that is valid in any signal, and empty.
+var errNoContent = errors.New("it has no profile, span or log record")
+
 // readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
 // only profiles have a dictionary, and the first field of a span has a different wire type from
 // that of a log record.
 func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
-	profiles, older, profilesErr := readProfiles(data)
-	if profilesErr == nil && profiles.Dictionary().StringTable().Len() > 0 {
-		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, nil
+	if otlpsize.HasDictionary(data) {
+		profiles, older, err := readProfiles(data)
+		if err == nil && profiles.Dictionary().StringTable().Len() == 0 {
+			err = errNoContent
+		}
+		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, err
 	}
-	if traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(data); err == nil && traces.SpanCount() > 0 {
+	traces, tracesErr := decode(otlpsize.Traces, data, new(ptrace.ProtoUnmarshaler).UnmarshalTraces)
+	if tracesErr == nil && traces.SpanCount() > 0 {
 		return Content{Traces: []ptrace.Traces{traces}}, nil
 	}
-	if logs, err := new(plog.ProtoUnmarshaler).UnmarshalLogs(data); err == nil && logs.LogRecordCount() > 0 {
+	if errors.Is(tracesErr, otlpsize.ErrLimit) {
+		return Content{}, tracesErr
+	}
+	logs, logsErr := decode(otlpsize.Logs, data, new(plog.ProtoUnmarshaler).UnmarshalLogs)
+	if logsErr == nil && logs.LogRecordCount() > 0 {
 		return Content{Logs: []plog.Logs{logs}}, nil
 	}
-	if profilesErr == nil {
-		profilesErr = errors.New("it has no profile, span or log record")
+	if errors.Is(logsErr, otlpsize.ErrLimit) {
+		return Content{}, logsErr
 	}
-	return Content{}, profilesErr
+	_, _, err := readProfiles(data) // whose error states the version of an old producer
+	return Content{}, cmp.Or(err, errNoContent)
+}
+
+// decode decodes a message that is not too large.
+func decode[M any](size *otlpsize.Message, data []byte, unmarshal func([]byte) (M, error)) (message M, err error) {
+	if err := size.Check(data); err != nil {
+		return message, err
+	}
+	return unmarshal(data)
 }
 
 // readProfiles returns a message in the current version, and the number of messages in an older one.
 func readProfiles(data []byte) (message pprofile.Profiles, older int, err error) {
+	if err := otlpsize.Profiles.Check(data); err != nil {
+		return pprofile.NewProfiles(), 0, err
+	}
 	current, version, err := dialect.Decode(data)
 	if err != nil {
 		return pprofile.NewProfiles(), 0, err

@@ -230,6 +230,8 @@ func TestCollapsedLines(t *testing.T) {
 	assert.Equal(t, []importer.Loss{{What: "lines without a stack and a weight", Count: 1}}, losses)
 	_, _, err = collapsed.Read(nil, options)
 	assert.ErrorIs(t, err, importer.ErrEmpty)
+	_, _, err = collapsed.Read([]byte("A text\nwith lines\nof chapter 1\n"), options)
+	assert.EqualError(t, err, "1 lines have a stack and a weight, 2 have not")
 }
 
 // TestManyEntries: a file within the maximum size of an import has so many different frames, stacks or samples that its message would need

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profilefile
+
+import (
+	"fmt"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+)
+
+// An empty element of JSON has three bytes, and up to 4 kB in memory. The limits bound the memory of a file to about 500 MB: maxValues that of
+// numbers and texts, the others that of objects and lists.
+const (
+	maxValues = 8 << 20
+
+	maxSpeedscopeObjects = 3 << 19 // a profile needs 350 bytes
+	maxCPUProfileObjects = 3 << 19 // a node needs 300 bytes, and has two objects and a list
+	maxOTLPObjects       = 1 << 20 // a span needs 450 bytes
+	maxFirefoxObjects    = 1 << 17 // a thread needs 3.6 kB; frames and samples are columns of numbers
+)
+
+// bounded is a reader of JSON that rejects files with more than a number of objects and lists.
+func bounded(objects int, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
+	return func(data []byte, o importer.Options) (Content, error) {
+		if found, values := count(data); found > objects || values > maxValues {
+			return Content{}, fmt.Errorf("it has %d objects and lists and %d values, at most %d and %d are read", found, values, objects, maxValues)
+		}
+		return read(data, o)
+	}
+}
+
+// count counts the objects and lists of JSON, and the commas.
+func count(data []byte) (objects, values int) {
+	inText := false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			inText = !inText
+		case c == '\\' && inText:
+			i++
+		case inText:
+		case c == '{', c == '[':
+			objects++
+		case c == ',':
+			values++
+		}
+	}
+	return objects, values
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package otlpsize estimates the memory of an encoded OTLP message before it is decoded. An empty
+// span has two bytes, and 230 in memory; a value nested in others needs a stack frame of the decoder.
+package otlpsize
+
+import (
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Max is the maximum memory of a decoded message, in bytes. Readers may decode a message twice, and the heap then holds both.
+const Max = 320 << 20
+
+const (
+	// maxDepth is the maximum depth of messages. The decoder is recursive without a limit; encoding/json has the same one.
+	maxDepth = 10_000
+
+	// perByte is the memory of one byte of texts and of unpacked times.
+	perByte = 2
+
+	// pointer is the memory of an element in a list of pointers, which the decoder grows by 25 % and copies.
+	pointer = 18
+)
+
+// Message is a type of message, or a list of numbers.
+type Message struct {
+	memory int // of each, in bytes
+	packed bool
+	fields fields
+}
+
+type fields map[protowire.Number]*Message
+
+var (
+	// ErrLimit is the error of a message that is not decoded because it would need too much memory.
+	ErrLimit = errors.New("it is too large to be decoded")
+
+	// ErrDamaged is the error of a message that is not encoded correctly.
+	ErrDamaged = errors.New("its encoding is damaged")
+)
+
+// Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too deep. It returns ErrDamaged if it cannot count
+// all of it.
+func (m *Message) Check(data []byte) error {
+	memory, err := m.estimate(data, 0)
+	if err == nil && memory+perByte*len(data) > Max {
+		err = fmt.Errorf("%w: it needs %d MiB of memory, more than %d", ErrLimit, (memory+perByte*len(data))>>20, Max>>20)
+	}
+	return err
+}
+
+// estimate returns the memory of the messages and numbers in a message.
+func (m *Message) estimate(data []byte, depth int) (memory int, err error) {
+	if depth > maxDepth {
+		return 0, fmt.Errorf("%w: it is nested more than %d levels deep", ErrLimit, maxDepth)
+	}
+	for len(data) > 0 {
+		number, kind, tag := protowire.ConsumeTag(data)
+		if tag < 0 {
+			return 0, ErrDamaged
+		}
+		size := protowire.ConsumeFieldValue(number, kind, data[tag:])
+		if size < 0 {
+			return 0, ErrDamaged
+		}
+		switch child := m.fields[number]; {
+		case child == nil:
+		case kind == protowire.BytesType && child.packed:
+			memory += child.memory * size
+		case kind == protowire.BytesType && child.fields != nil:
+			content, _ := protowire.ConsumeBytes(data[tag:])
+			inner, err := child.estimate(content, depth+1)
+			if err != nil {
+				return 0, err
+			}
+			memory += child.memory + inner
+		default:
+			memory += child.memory
+		}
+		data = data[tag+size:]
+	}
+	return memory, nil
+}
+
+// HasDictionary reports whether a message has profiles.
+func HasDictionary(message []byte) bool {
+	for len(message) > 0 {
+		number, _, n := protowire.ConsumeField(message)
+		if n < 0 || number == dictionaryField {
+			return n >= 0
+		}
+		message = message[n:]
+	}
+	return false
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package otlpsize
+
+import (
+	"bytes"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// signals has the messages with their decoders.
+var signals = map[string]struct {
+	message *Message
+	decode  func([]byte) (any, error)
+}{
+	"traces":   {Traces, func(b []byte) (any, error) { return new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b) }},
+	"logs":     {Logs, func(b []byte) (any, error) { return new(plog.ProtoUnmarshaler).UnmarshalLogs(b) }},
+	"profiles": {Profiles, func(b []byte) (any, error) { return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b) }},
+}
+
+// within returns a message in others.
+func within(path []protowire.Number, message []byte) []byte {
+	for _, number := range slices.Backward(path) {
+		message = protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), message)
+	}
+	return message
+}
+
+// TestEstimate: no field of any message, repeated, needs more memory than estimated.
+func TestEstimate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("collects garbage a thousand times")
+	}
+	const n = 5000
+	elements := map[string]func(protowire.Number) []byte{
+		"empty": func(i protowire.Number) []byte {
+			return bytes.Repeat(append(protowire.AppendTag(nil, i, protowire.BytesType), 0), n)
+		},
+		"text": func(i protowire.Number) []byte {
+			return bytes.Repeat(append(protowire.AppendTag(nil, i, protowire.BytesType), 2, 'a', 'b'), n)
+		},
+		"packed": func(i protowire.Number) []byte {
+			return protowire.AppendBytes(protowire.AppendTag(nil, i, protowire.BytesType), make([]byte, n))
+		},
+		"number": func(i protowire.Number) []byte {
+			return bytes.Repeat(append(protowire.AppendTag(nil, i, protowire.VarintType), 1), n)
+		},
+		"double": func(i protowire.Number) []byte {
+			return bytes.Repeat(append(protowire.AppendTag(nil, i, protowire.Fixed64Type), make([]byte, 8)...), n)
+		},
+	}
+	for name, signal := range signals {
+		for _, path := range paths(signal.message) {
+			before := heap()
+			for kind, element := range elements {
+				for _, number := range []protowire.Number{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, libraries} {
+					data := within(path, element(number))
+					message, err := signal.decode(data)
+					if err != nil {
+						continue
+					}
+					used := heap() - before - len(data)
+					runtime.KeepAlive(data)
+					runtime.KeepAlive(message)
+					estimate, err := signal.message.estimate(data, 0)
+					require.NoError(t, err)
+					estimate += perByte * len(data)
+					assert.LessOrEqual(t, used, estimate+16<<10, "%s %v: %s of field %d", name, path, kind, number)
+					if used > 100*n {
+						t.Logf("%s %v: %d %s fields %d need %d bytes each, estimated as %d", name, path, n, kind, number, used/n, estimate/n)
+					}
+				}
+			}
+		}
+	}
+}
+
+// paths returns the shortest path to every message.
+func paths(m *Message) (all [][]protowire.Number) {
+	seen := map[*Message]bool{m: true}
+	type place struct {
+		message *Message
+		path    []protowire.Number
+	}
+	for queue := []place{{m, nil}}; len(queue) > 0; queue = queue[1:] {
+		all = append(all, queue[0].path)
+		for number, child := range queue[0].message.fields {
+			if !seen[child] && child.fields != nil {
+				seen[child] = true
+				queue = append(queue, place{child, append(slices.Clone(queue[0].path), number)})
+			}
+		}
+	}
+	return all
+}
+
+func heap() int {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// TestCheck: messages that would need too much memory or stack are rejected, and so are damaged ones, whose rest is not counted.
+func TestCheck(t *testing.T) {
+	spans := []protowire.Number{1, 2}
+	assert.NoError(t, Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 1<<20))))
+	assert.ErrorContains(t, Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 4<<20))), "it is too large to be decoded: it needs 920 MiB of memory, more than 320")
+
+	deep := func(n int) []byte {
+		// From the inside, into a buffer that is filled from its end.
+		b := make([]byte, 32*n+100)
+		at := len(b)
+		put := func(number protowire.Number) {
+			head := protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.BytesType), uint64(len(b)-at))
+			at -= len(head)
+			copy(b[at:], head)
+		}
+		for range n {
+			put(1)
+			put(5)
+		}
+		for _, number := range []protowire.Number{5, 2, 2, 1} { // body, log record, scope, resource
+			put(number)
+		}
+		return b[at:]
+	}
+	assert.NoError(t, Logs.Check(deep(4990)))
+	assert.ErrorIs(t, Logs.Check(deep(5000)), ErrLimit)
+	assert.ErrorContains(t, Logs.Check(deep(5000)), "nested more than 10000 levels deep")
+
+	for _, damaged := range [][]byte{{1<<3 | 2, 5}, {0}, {1<<3 | 3, 2<<3 | 4}, {0x8a, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0}} {
+		assert.ErrorIs(t, Traces.Check(damaged), ErrDamaged)
+	}
+}
