@@ -3,6 +3,7 @@
 package symbolicateprocessor
 
 import (
+	"cmp"
 	"io/fs"
 	"net/url"
 	"os"
@@ -24,9 +25,10 @@ import (
 type catalog struct {
 	files    map[string]*file      // all, by path in the directory
 	byID     map[uuid.UUID]*bundle // JavaScript files that have a source map
-	byPath   map[string]*bundle    // the same, by path
+	byPath   map[string]*bundle    // the same, by path; those of a release by release and path
 	mappings map[uuid.UUID]*bundle // ProGuard and R8 mappings
 	objects  map[string]*bundle    // native objects, by build ID and by debug ID: hex digits only
+	builds   map[string]string     // ID of a build → path of the record of its mapping, see measure.go
 	known    int                   // number of bundles
 	full     bool                  // the directory has more files than store::max_files
 }
@@ -37,17 +39,22 @@ type file struct {
 	modified time.Time
 	size     int64
 	bundles  []*bundle // several in a fat Mach-O file; none if the file has no symbols
+
+	build, upload string // of the record of a build, see measure.go
 }
 
 // bundle is a unit that is opened as a whole: a generated JavaScript file and its map, a ProGuard mapping, or a native object.
 type bundle struct {
 	file     *file
 	kind     kind
-	source   string        // path of a JavaScript file's map
+	source   string        // path of a JavaScript file's map, or of the content that a record refers to
 	id       uuid.UUID     // debug ID, or zero; for ProGuard mappings, the UUID computed from the content
 	assigned uuid.UUID     // UUID in the path of a ProGuard mapping, else zero
 	object   native.Object // for native files
 }
+
+// content returns the path of the largest file: a source map, a ProGuard mapping or a native file.
+func (b *bundle) content() string { return cmp.Or(b.source, b.file.path) }
 
 type kind uint8
 
@@ -71,25 +78,33 @@ type scanner struct {
 func (s *scanner) scan(before *catalog) (*catalog, error) {
 	next := &catalog{
 		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
+		builds: map[string]string{},
 	}
-	entries := 0
-	err := fs.WalkDir(s.root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	// Uploads and downloads come last: however many there are, they do not hide the other files.
+	for _, folder := range []string{".", uploadsFolder, downloadsFolder} {
+		err := fs.WalkDir(s.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return nil // unreadable folders do not hide the others
+			case entry.IsDir():
+				if entry.Name() == indexFolder || name == uploadsFolder+"/"+uploads.ChunksFolder || folder == "." && (name == uploadsFolder || name == downloadsFolder) {
+					return fs.SkipDir
+				}
+				return nil
+			case max(len(next.files), next.known) >= s.cfg.MaxFiles:
+				next.full = true
+				return fs.SkipAll
+			}
+			if info, err := entry.Info(); err == nil && entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), filestore.PartPrefix) {
+				next.add(s.read(name, info, before))
+			}
+			return nil
+		})
 		if err != nil {
-			return nil // unreadable folders do not hide the others
+			return nil, err
 		}
-		if entry.IsDir() && (entry.Name() == indexFolder || name == uploadsFolder+"/"+uploads.ChunksFolder) {
-			return fs.SkipDir
-		}
-		if entries++; entries > s.cfg.MaxFiles {
-			next.full = true
-			return fs.SkipAll
-		}
-		if info, err := entry.Info(); err == nil && entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), filestore.PartPrefix) {
-			next.add(s.read(name, info, before))
-		}
-		return nil
-	})
-	return next, err
+	}
+	return next, nil
 }
 
 // read returns the result of the last scan for a file, unless the file has changed. It rereads scripts without a map, because the map may arrive
@@ -107,6 +122,8 @@ func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 	defer content.Close()
 	if isScript(name) {
 		f.bundles = s.readScript(f, content)
+	} else if isRecord(name) {
+		f.bundles = readRecord(f, content)
 	} else if f.bundles = s.readObjects(f, content); f.bundles == nil && isMapping(name) {
 		f.bundles = s.readMapping(f, content)
 	}
@@ -162,11 +179,14 @@ func (s *scanner) readScript(f *file, content *os.File) []*bundle {
 func (c *catalog) add(f *file) {
 	c.files[f.path] = f
 	c.known += len(f.bundles)
+	if f.build != "" {
+		c.builds[f.build] = f.upload
+	}
 	for _, b := range f.bundles {
 		switch b.kind {
 		case script:
-			if !strings.HasPrefix(f.path, uploadsFolder+"/") && !strings.HasPrefix(f.path, downloadsFolder+"/") { // several builds have equal paths
-				c.byPath[f.path] = b
+			if name, ok := nameOf(f.path); ok {
+				c.byPath[name] = b
 			}
 			if b.id != uuid.Nil {
 				c.byID[b.id] = b
@@ -181,26 +201,41 @@ func (c *catalog) add(f *file) {
 	delete(c.mappings, uuid.Nil)
 }
 
+// releasesFolder is the folder of uploaded scripts without debug IDs. Like a user, the uploads use a folder for each release.
+const releasesFolder = uploadsFolder + "/" + uploads.ReleasesFolder + "/"
+
+// nameOf returns the path by which a script is found. Other uploads and downloads have none, because several builds have equal paths.
+func nameOf(file string) (string, bool) {
+	if name, ok := strings.CutPrefix(file, releasesFolder); ok {
+		return name, true
+	}
+	return file, !strings.HasPrefix(file, uploadsFolder+"/") && !strings.HasPrefix(file, downloadsFolder+"/")
+}
+
 // has reports whether a bundle is still current.
 func (c *catalog) has(b *bundle) bool { return c.files[b.file.path] == b.file }
 
 // maxParts is the maximum number of path segments of a URL.
 const maxParts = 64
 
-// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with, or
-// else the one that was downloaded from the URL. A file with another debug ID belongs to another build.
+// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with, in
+// the folder of the release or in the directory, or else the one that was downloaded from the URL. A file with another debug ID belongs to
+// another build.
 func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	wanted, err := uuid.Parse(id.DebugID)
 	if err == nil && c.byID[wanted] != nil {
 		return c.byID[wanted]
 	}
+	usable := func(b *bundle) bool { return b != nil && (err != nil || b.id == uuid.Nil) }
 	parts := pathOf(id.URL)
-	for i := max(0, len(parts)-maxParts); i < len(parts); i++ {
-		if b := c.byPath[strings.Join(parts[i:], "/")]; b != nil && (err != nil || b.id == uuid.Nil) {
-			return b
+	for _, folder := range []string{uploads.ReleaseFolder(id.Release) + "/", ""} {
+		for i := max(0, len(parts)-maxParts); i < len(parts); i++ {
+			if b := c.byPath[folder+strings.Join(parts[i:], "/")]; usable(b) {
+				return b
+			}
 		}
 	}
-	if b := c.downloaded(id.URL); b != nil && (err != nil || b.id == uuid.Nil) {
+	if b := c.downloaded(id.URL); usable(b) {
 		return b
 	}
 	return nil

@@ -29,6 +29,19 @@ type Config struct {
 
 	// Downloads configures the servers from which missing symbol files are downloaded.
 	Downloads DownloadsConfig `mapstructure:"downloads"`
+
+	// Hold configures how long messages wait for their files.
+	Hold HoldConfig `mapstructure:"hold"`
+}
+
+// HoldConfig configures the hold of messages whose files are being opened or downloaded. They are held in memory, in each pipeline, and are
+// forwarded without names when a limit is reached.
+type HoldConfig struct {
+	// Timeout is the maximum time. If it is 0, no message is held.
+	Timeout time.Duration `mapstructure:"timeout"`
+
+	// MaxBytes is the maximum total size of held messages when encoded. In memory, they need several times as much.
+	MaxBytes int64 `mapstructure:"max_bytes"`
 }
 
 // DownloadsConfig configures downloads of missing symbol files. They are stored in the folder downloads of the directory.
@@ -86,7 +99,7 @@ type StoreConfig struct {
 	// ScanInterval is how often the directory is searched for new files.
 	ScanInterval time.Duration `mapstructure:"scan_interval"`
 
-	// MaxFiles is the maximum number of files and folders to read.
+	// MaxFiles is the maximum number of files to read. Uploads may have half as many, and downloads a quarter.
 	MaxFiles int `mapstructure:"max_files"`
 
 	// MaxFileBytes is the maximum size of a source map, script or ProGuard mapping: opening one needs several times its size in memory.
@@ -152,8 +165,11 @@ const (
 	// minMaxTotalSize is enough for one request.
 	minMaxTotalSize = 100 << 20
 
-	// defaultMaxOpenBytes: an open source map needs at most half of its file size.
-	defaultMaxOpenBytes = 256 << 20
+	// defaultMaxHeldBytes: in memory, held messages need about five times as much.
+	defaultMaxHeldBytes = 16 << 20
+
+	// defaultMaxOpenBytes: an open source map of 50 MB needs about 30 MB. The heap grows to twice the memory of open files.
+	defaultMaxOpenBytes = 64 << 20
 )
 
 func createDefaultConfig() component.Config {
@@ -163,7 +179,7 @@ func createDefaultConfig() component.Config {
 	}, Uploads: UploadsConfig{MaxTotalSize: defaultMaxTotalSize}, Downloads: DownloadsConfig{
 		Timeout: defaultTimeout, MaxConcurrent: defaultMaxConcurrent, MaxFileBytes: defaultMaxDownloadBytes, MaxTotalSize: defaultMaxTotalSize,
 		RetryAfter: defaultRetryAfter,
-	}}
+	}, Hold: HoldConfig{MaxBytes: defaultMaxHeldBytes}}
 }
 
 // Validate checks the configuration. Its errors name the key and the fix.
@@ -204,6 +220,11 @@ func (c *Config) Validate() error {
 		problem("uploads::max_total_size: is %d, must be at least %d, e.g. %d", u.MaxTotalSize, minMaxTotalSize, int64(defaultMaxTotalSize))
 	}
 	c.Downloads.validate(problem)
+	if h := c.Hold; h.Timeout != 0 && h.Timeout < minDuration {
+		problem("hold::timeout: is %s, must be 0 (off) or at least %s, with a unit, e.g. 10s", h.Timeout, minDuration)
+	} else if h.MaxBytes <= 0 {
+		problem("hold::max_bytes: is %d, must be at least 1, e.g. %d", h.MaxBytes, int64(defaultMaxHeldBytes))
+	}
 	return errors.Join(problems...)
 }
 

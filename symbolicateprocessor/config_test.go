@@ -9,29 +9,21 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
-	"go.opentelemetry.io/collector/confmap"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
-// load reads a configuration as the collector does.
+// load reads a configuration over the defaults.
 func load(t *testing.T, text string) (*Config, error) {
 	t.Helper()
-	var raw map[string]any
-	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
-	cfg := createDefaultConfig().(*Config)
-	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
-		return nil, err
-	}
-	return cfg, confmap.Validate(cfg)
+	return metadatatest.Load(t, createDefaultConfig().(*Config), text)
 }
 
 func TestEveryKey(t *testing.T) {
 	cfg, err := load(t, "store: {directory: /symbols}")
 	require.NoError(t, err)
 	require.NoError(t, componenttest.CheckConfigStruct(cfg))
-	assert.Equal(t, StoreConfig{Directory: "/symbols", ScanInterval: 30 * time.Second, MaxFiles: 50_000, MaxFileBytes: 128 << 20, MaxOpenBytes: 256 << 20, MaxNativeBytes: 4 << 30, MaxIndexBytes: 4 << 30}, cfg.Store)
+	assert.Equal(t, StoreConfig{Directory: "/symbols", ScanInterval: 30 * time.Second, MaxFiles: 50_000, MaxFileBytes: 128 << 20, MaxOpenBytes: 64 << 20, MaxNativeBytes: 4 << 30, MaxIndexBytes: 4 << 30}, cfg.Store)
 	assert.Equal(t, "/symbols/.index", cfg.Store.indexes())
 
 	assert.Equal(t, UploadsConfig{MaxTotalSize: 10 << 30}, cfg.Uploads)
@@ -48,6 +40,11 @@ func TestEveryKey(t *testing.T) {
 		Timeout: time.Second, MaxConcurrent: 2, MaxFileBytes: 3, MaxTotalSize: 4, RetryAfter: 5 * time.Second,
 	}, cfg.Downloads)
 	assert.True(t, cfg.Downloads.enabled())
+
+	assert.Equal(t, HoldConfig{MaxBytes: 16 << 20}, cfg.Hold, "off")
+	cfg, err = load(t, "{hold: {timeout: 10s, max_bytes: 1}, store: {directory: /symbols}}")
+	require.NoError(t, err)
+	assert.Equal(t, HoldConfig{Timeout: 10 * time.Second, MaxBytes: 1}, cfg.Hold)
 
 	cfg, err = load(t, "{uploads: {endpoint: x, token: y, max_total_size: 200000000, tls: {cert_file: z, key_file: z}}, store: {directory: /symbols}}")
 	require.NoError(t, err)
@@ -82,6 +79,8 @@ func TestValidate(t *testing.T) {
 		`{store: {directory: /}, downloads: {max_concurrent: 65}}`:                      `downloads::max_concurrent: is 65, must be 1 to 64`,
 		`{store: {directory: /}, downloads: {max_file_bytes: 0}}`:                       `downloads::max_file_bytes: is 0, must be at least 1`,
 		`{store: {directory: /}, downloads: {max_total_size: 1}}`:                       `downloads::max_total_size: is 1, must be at least downloads::max_file_bytes (268435456)`,
+		`{store: {directory: /}, hold: {timeout: 5}}`:                                   `hold::timeout: is 5ns, must be 0 (off) or at least 100ms, with a unit, e.g. 10s`,
+		`{store: {directory: /}, hold: {max_bytes: 0}}`:                                 `hold::max_bytes: is 0, must be at least 1`,
 		`store: {dir: /}`: `invalid keys: dir`,
 	} {
 		_, err := load(t, text)

@@ -7,6 +7,7 @@
 // internal/translate/exceptions edits exceptions:
 //
 //	processor.go  signals: look up, write, forward
+//	hold.go       messages that wait for their files, by option
 //	files.go      open files in memory, and the queue of files to open; lookups never wait
 //	catalog.go    the files of the directory; finds JavaScript by debug ID and by path
 //	mappings.go   finds ProGuard mappings

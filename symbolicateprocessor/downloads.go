@@ -31,7 +31,7 @@ type remote struct {
 // startRemote starts downloads. changed searches the directory after each download.
 func startRemote(cfg *Config, t *telemetry, logger *zap.Logger, changed func(context.Context)) (*remote, error) {
 	d := &cfg.Downloads
-	store, err := filestore.Open(filepath.Join(cfg.Store.Directory, downloadsFolder), d.MaxTotalSize)
+	store, err := filestore.OpenLimited(filepath.Join(cfg.Store.Directory, downloadsFolder), d.MaxTotalSize, cfg.Store.MaxFiles/4)
 	if err != nil {
 		return nil, fmt.Errorf("downloads: cannot open the folder in store::directory: %w", err)
 	}

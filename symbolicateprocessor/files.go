@@ -3,16 +3,18 @@
 package symbolicateprocessor
 
 import (
-	"bytes"
 	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"go.opentelemetry.io/collector/component"
 	"go.uber.org/zap"
@@ -244,8 +246,10 @@ func (f *files) scan(ctx context.Context) {
 // load opens a file, and closes other files to stay within the limit.
 func (f *files) load(ctx context.Context, b *bundle) {
 	start := time.Now()
+	size := f.makeRoom(ctx, b)
 	file, err := f.read(b)
 	took := time.Since(start)
+	collect(size)
 	f.telemetry.openTime.Record(ctx, took.Seconds())
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -273,6 +277,40 @@ func (f *files) load(ctx context.Context, b *bundle) {
 	}
 }
 
+// makeRoom closes files before a file is read, for which the memory is needed, and returns the size of the file.
+func (f *files) makeRoom(ctx context.Context, b *bundle) (size int64) {
+	if info, err := f.root.Stat(b.content()); err == nil {
+		size = info.Size()
+	}
+	expected := size / 4 // a mapping
+	switch b.kind {
+	case script:
+		expected = size / 2
+	case object:
+		expected = openFileBytes
+		if !f.indexes.has(b) {
+			expected = size / 2
+		}
+	}
+	f.mu.Lock()
+	for f.bytes > 0 && f.bytes > f.cfg.MaxOpenBytes-expected {
+		f.close(ctx, f.recent.Back())
+	}
+	f.mu.Unlock()
+	collect(size)
+	return size
+}
+
+// largeFile is the size from which garbage is collected around the reading of a file, which creates as much garbage as the size of the file.
+// The system would get its memory back minutes later.
+const largeFile = 16 << 20
+
+func collect(size int64) {
+	if size > largeFile {
+		debug.FreeOSMemory()
+	}
+}
+
 func (f *files) close(ctx context.Context, element *list.Element) {
 	o := f.recent.Remove(element).(*openFile)
 	delete(f.open, o.bundle)
@@ -285,37 +323,58 @@ func (f *files) read(b *bundle) (symbolFile, error) {
 	case object:
 		return f.indexes.table(f.root, b)
 	case mapping:
-		text, err := f.readFile(b.file.path)
+		content, size, err := f.openFile(b.content())
 		if err != nil {
 			return nil, err
 		}
-		return proguard.Read(bytes.NewReader(text))
+		defer content.Close()
+		return proguard.Read(io.LimitReader(content, size))
 	}
-	text, err := f.readFile(b.source)
-	if err != nil {
+	var m *sourcemap.Map
+	if err := f.useText(b.source, func(text []byte) (err error) {
+		m, err = sourcemap.Read(text)
+		collect(int64(len(text)))
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	m, err := sourcemap.Read(text)
-	if err != nil {
-		return nil, err
-	}
-	script, err := f.readFile(b.file.path)
-	if err != nil {
-		return nil, err
-	}
-	return sourcemap.NewFile(m, string(script)), nil
+	var script *sourcemap.File
+	err := f.useText(b.file.path, func(text []byte) error {
+		script = sourcemap.NewFile(m, unsafe.String(unsafe.SliceData(text), len(text))) // copies the names
+		return nil
+	})
+	return script, err
 }
 
-// readFile reads a file within the limit. Its size may change meanwhile.
-func (f *files) readFile(name string) ([]byte, error) {
+// openFile opens a file within the limit.
+func (f *files) openFile(name string) (*os.File, int64, error) {
 	file, err := f.root.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	info, err := file.Stat()
+	if err == nil && info.Size() > f.cfg.MaxFileBytes {
+		err = fmt.Errorf("%s has %d bytes, more than the limit of store::max_file_bytes, %d", name, info.Size(), f.cfg.MaxFileBytes)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, file.Close())
+	}
+	return file, info.Size(), nil
+}
+
+// useText reads a file. The text is only valid during the call of use, so that it does not need memory of the heap.
+func (f *files) useText(name string, use func(text []byte) error) error {
+	file, size, err := f.openFile(name)
+	if err != nil {
+		return err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, f.cfg.MaxFileBytes+1))
-	if err == nil && int64(len(text)) > f.cfg.MaxFileBytes {
-		err = fmt.Errorf("%s has more than %d bytes, the limit of store::max_file_bytes", name, f.cfg.MaxFileBytes)
+	text, release := symbols.Reserve[byte](size)
+	defer release()
+	text = slices.Grow(text, int(size))[:size]
+	n, err := io.ReadFull(file, text)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) { // the file may shrink meanwhile
+		return err
 	}
-	return text, err
+	return use(text[:n])
 }

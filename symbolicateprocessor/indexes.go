@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 )
 
@@ -47,9 +48,15 @@ func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
 	return openTable(name)
 }
 
-// indexName returns a file name that depends on the object (path, time, size, offset in the file) and the version of the table.
+// has reports whether an object has an index.
+func (x *indexes) has(b *bundle) bool {
+	_, err := os.Stat(filepath.Join(x.directory, indexName(b)))
+	return err == nil
+}
+
+// indexName returns a file name that depends on the object (path, time, size, offset in the file, ID) and the version of the table.
 func indexName(b *bundle) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%d\n%d", b.file.path, b.file.modified.UnixNano(), b.file.size, b.object.Offset, native.Version))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%d\n%s\n%d", b.file.path, b.file.modified.UnixNano(), b.file.size, b.object.Offset, b.object.ID, native.Version))
 	return hex.EncodeToString(sum[:16]) + indexSuffix
 }
 
@@ -76,25 +83,31 @@ func openTable(name string) (symbolFile, error) {
 type nativeTable struct{ *native.Table }
 
 // openFileBytes is the size that an open file counts as, so that store::max_open_bytes also limits the number of open files: to 1,024 by default.
-const openFileBytes = 256 << 10
+const openFileBytes = 64 << 10
 
 func (t nativeTable) Bytes() int64 { return t.Table.Bytes() + openFileBytes }
 
 // index writes the index of an object.
 func (x *indexes) index(root *os.Root, b *bundle, name string) error {
-	content, err := root.Open(b.file.path)
+	content, err := root.Open(b.content())
 	if err != nil {
 		return err
 	}
-	defer content.Close()
-	if b.object.Size > slowIndex {
-		x.logger.Info("Indexing a symbol file", zap.String("file", b.file.path), zap.Int64("bytes", b.object.Size))
+	defer func() { content.Close() }()
+	o := b.object
+	if b.source != "" {
+		if content, o, err = x.extract(content, o.ID); err != nil {
+			return err
+		}
+	}
+	if o.Size > slowIndex {
+		x.logger.Info("Indexing a symbol file", zap.String("file", b.file.path), zap.Int64("bytes", o.Size))
 	}
 	temporary, err := os.CreateTemp(x.directory, "new-*"+indexSuffix)
 	if err != nil {
 		return fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
 	}
-	summary, err := native.Index(temporary, content, b.object)
+	summary, err := native.Index(temporary, content, o)
 	if err = errors.Join(err, temporary.Close()); err == nil {
 		err = os.Rename(temporary.Name(), name)
 	}
@@ -105,6 +118,39 @@ func (x *indexes) index(root *os.Root, b *bundle, name string) error {
 		x.logger.Warn("Some names of a symbol file cannot be read", zap.String("file", b.file.path), zap.Error(summary.Incomplete))
 	}
 	return nil
+}
+
+// extract returns the object of an upload of dSYMs, and its file: the upload, or a file without a name. Then it closes the upload.
+func (x *indexes) extract(upload *os.File, id string) (binary *os.File, found native.Object, err error) {
+	if o, ok := objectIn(upload, id); ok { // not packed
+		return upload, o, nil
+	}
+	defer upload.Close()
+	if binary, err = os.CreateTemp(x.directory, "dsym-*"); err != nil {
+		return upload, found, err
+	}
+	defer os.Remove(binary.Name())
+	if err = debugid.ExtractDSYM(binary, upload, id); err != nil {
+		return binary, found, err
+	}
+	found, ok := objectIn(binary, id)
+	if !ok {
+		err = debugid.ErrNone
+	}
+	return binary, found, err
+}
+
+func objectIn(file *os.File, id string) (o native.Object, found bool) {
+	info, err := file.Stat()
+	if err != nil {
+		return o, false
+	}
+	objects, _ := native.Identify(file, info.Size())
+	i := slices.IndexFunc(objects, func(o native.Object) bool { return o.ID == id })
+	if i < 0 {
+		return o, false
+	}
+	return objects[i], true
 }
 
 // prune removes the least recently used indexes beyond the limit, except for the one that is about to be used. This also removes the indexes of

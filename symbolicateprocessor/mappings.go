@@ -45,11 +45,11 @@ func (s *scanner) readMapping(f *file, content io.Reader) []*bundle {
 	return []*bundle{{kind: mapping, id: id, assigned: assignedUUID(f.path)}}
 }
 
-// mapping returns the ProGuard mapping with a UUID, or nil.
+// mapping returns the ProGuard mapping with a UUID or of a build, or nil.
 func (c *catalog) mapping(id string) *bundle {
 	wanted, err := uuid.Parse(id)
 	if err != nil {
-		return nil
+		return c.ofBuild(id)
 	}
 	return c.mappings[wanted]
 }

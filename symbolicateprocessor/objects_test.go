@@ -136,7 +136,7 @@ func TestIndexes(t *testing.T) {
 // A damaged index is made again.
 func TestDamagedIndex(t *testing.T) {
 	directory := t.TempDir()
-	h := start(t, "max_open_bytes: 300000, index_directory: "+directory) // one file
+	h := start(t, "max_open_bytes: 80000, index_directory: "+directory) // one file
 	h.write("shop.sym", breakpad(breakpadID, "Shop"))
 	h.object(symbolicate.NativeID{DebugID: breakpadID}, symbols.OK)
 	entries, err := os.ReadDir(directory)
@@ -157,7 +157,7 @@ func TestDamagedIndex(t *testing.T) {
 // Indexes beyond the limit are removed, the least recently used first.
 func TestIndexLimit(t *testing.T) {
 	directory := t.TempDir()
-	h := start(t, "max_index_bytes: 400, max_open_bytes: 300000, index_directory: "+directory) // three indexes on disk, one open
+	h := start(t, "max_index_bytes: 400, max_open_bytes: 80000, index_directory: "+directory) // three indexes on disk, one open
 	for _, digit := range []string{"0", "1", "2", "3", "4", "5"} {
 		id := digit + breakpadID[1:]
 		h.write(id+".sym", breakpad(id, "Shop"))

@@ -18,18 +18,22 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exceptions"
 )
 
-var opened collector.SharedComponents[Config, *files]
+var openedFiles collector.SharedComponents[Config, *files]
 
 // pipeline is the component of one pipeline. All pipelines of a configuration share the files.
 type pipeline struct {
 	*collector.SharedComponent[*files]
+	hold *hold
 }
 
 var _ component.Component = pipeline{}
 
 func newPipeline(cfg *Config, set processor.Settings) (pipeline, error) {
-	shared, err := opened.Acquire(cfg, func() (*files, error) { return newFiles(cfg, set.TelemetrySettings) })
-	return pipeline{shared}, err
+	shared, err := openedFiles.Acquire(cfg, func() (*files, error) { return newFiles(cfg, set.TelemetrySettings) })
+	if err != nil {
+		return pipeline{}, err
+	}
+	return pipeline{shared, newHold(cfg.Hold, shared.Shared)}, nil
 }
 
 // Capabilities declares that messages are modified in place.
@@ -37,15 +41,44 @@ func (p pipeline) Capabilities() consumer.Capabilities {
 	return consumer.Capabilities{MutatesData: true}
 }
 
+// Start starts the files, unless another pipeline has started them.
+func (p pipeline) Start(ctx context.Context, host component.Host) error {
+	p.hold.start()
+	return p.SharedComponent.Start(ctx, host)
+}
+
+// Shutdown forwards held messages, and stops the files for all pipelines.
+func (p pipeline) Shutdown(ctx context.Context) error {
+	p.hold.shutdown()
+	return p.SharedComponent.Shutdown(ctx)
+}
+
+// consume holds a message, or forwards it.
+func (p pipeline) consume(ctx context.Context, m message) error {
+	if p.hold.add(ctx, m) {
+		return nil
+	}
+	return forward(ctx, p.Shared, m)
+}
+
+// forward writes the names from open symbol files, and forwards the message.
+func forward(ctx context.Context, f *files, m message) error {
+	f.telemetry.countFrames(ctx, m.write(f))
+	return m.next(ctx)
+}
+
 type profilesProcessor struct {
 	pipeline
 	next xconsumer.Profiles
 }
 
-// ConsumeProfiles writes the names from open symbol files, and forwards the profiles.
+// ConsumeProfiles processes profiles.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
-	p.Shared.telemetry.countFrames(ctx, symbolicate.Profiles(profiles, p.Shared))
-	return p.next.ConsumeProfiles(ctx, profiles)
+	return p.consume(ctx, message{
+		write: func(f symbolicate.Files) symbolicate.Counts { return symbolicate.Profiles(profiles, f) },
+		size:  func() int { return new(pprofile.ProtoMarshaler).ProfilesSize(profiles) },
+		next:  func(ctx context.Context) error { return p.next.ConsumeProfiles(ctx, profiles) },
+	})
 }
 
 type logsProcessor struct {
@@ -53,10 +86,13 @@ type logsProcessor struct {
 	next consumer.Logs
 }
 
-// ConsumeLogs writes the names from open symbol files, and forwards the log records.
+// ConsumeLogs processes the exceptions of log records.
 func (p *logsProcessor) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
-	p.Shared.telemetry.countFrames(ctx, exceptions.Logs(logs, p.Shared))
-	return p.next.ConsumeLogs(ctx, logs)
+	return p.consume(ctx, message{
+		write: func(f symbolicate.Files) symbolicate.Counts { return exceptions.Logs(logs, f) },
+		size:  func() int { return new(plog.ProtoMarshaler).LogsSize(logs) },
+		next:  func(ctx context.Context) error { return p.next.ConsumeLogs(ctx, logs) },
+	})
 }
 
 type tracesProcessor struct {
@@ -64,8 +100,11 @@ type tracesProcessor struct {
 	next consumer.Traces
 }
 
-// ConsumeTraces writes the names from open symbol files, and forwards the spans.
+// ConsumeTraces processes the exceptions of spans.
 func (p *tracesProcessor) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	p.Shared.telemetry.countFrames(ctx, exceptions.Traces(traces, p.Shared))
-	return p.next.ConsumeTraces(ctx, traces)
+	return p.consume(ctx, message{
+		write: func(f symbolicate.Files) symbolicate.Counts { return exceptions.Traces(traces, f) },
+		size:  func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) },
+		next:  func(ctx context.Context) error { return p.next.ConsumeTraces(ctx, traces) },
+	})
 }

@@ -151,13 +151,20 @@ func TestFind(t *testing.T) {
 	h.add("assets/app.js", "")
 	h.add("builds/7/id.js", debugID)
 	h.add("root.js", strings.ReplaceAll(debugID, "7", "8"))
+	h.add("shop@1/app.js", "")
+	h.add("uploads/releases/web%2Fshop@2/assets/app.js", "")
+	h.add("uploads/bundles/1/assets/app.js", "")
 	files := h.processor.(*profilesProcessor).Shared
-	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byPath) == 4 && len(c.byID) == 2 }, 30*time.Second, time.Millisecond)
-	found := func(id, location string) string {
-		if b := files.catalog.Load().find(symbolicate.ScriptID{DebugID: id, URL: location}); b != nil {
+	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byPath) == 6 && len(c.byID) == 2 }, 30*time.Second, time.Millisecond)
+	find := func(id symbolicate.ScriptID) string {
+		if b := files.catalog.Load().find(id); b != nil {
 			return b.file.path
 		}
 		return ""
+	}
+	found := func(id, location string) string { return find(symbolicate.ScriptID{DebugID: id, URL: location}) }
+	ofRelease := func(release, location string) string {
+		return find(symbolicate.ScriptID{URL: location, Release: release})
 	}
 	other := strings.ReplaceAll(debugID, "3", "4")
 	assert.Equal(t, "builds/7/id.js", found(debugID, ""))
@@ -169,6 +176,9 @@ func TestFind(t *testing.T) {
 	assert.Empty(t, found("", "https://shop.example/id.js"))
 	assert.Empty(t, found(other, "https://shop.example/root.js"), "the file is of another build")
 	assert.Equal(t, "root.js", found("", "https://shop.example/root.js"))
+	assert.Equal(t, "shop@1/app.js", ofRelease("shop@1", "https://shop.example/assets/app.js"), "before the longer path of any release")
+	assert.Equal(t, "uploads/releases/web%2Fshop@2/assets/app.js", ofRelease("web/shop@2", "https://shop.example/assets/app.js"))
+	assert.Equal(t, "assets/app.js", ofRelease("shop@3", "https://shop.example/assets/app.js"))
 	assert.Empty(t, found("", strings.Repeat("a/", 1000)))
 	assert.Empty(t, found("", ""))
 }
@@ -262,7 +272,7 @@ func TestUploads(t *testing.T) {
 	require.NoError(t, listener.Close())
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	h := start(t, "}, uploads: {endpoint: '"+address+"', token: secret}, downloads: {allow_http: true, debuginfod_urls: ['"+server.URL+"']")
+	h := start(t, "}, hold: {timeout: 1m, max_bytes: 1}, uploads: {endpoint: '"+address+"', token: secret}, downloads: {allow_http: true, debuginfod_urls: ['"+server.URL+"']")
 	upload := func(method, path, kind, body string) string {
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+path, strings.NewReader(body))
 		require.NoError(t, err)

@@ -23,6 +23,7 @@ type telemetry struct {
 	files     metric.Int64Counter
 	uploads   metric.Int64Counter
 	downloads metric.Int64Counter
+	held      metric.Int64Counter
 	known     metric.Int64UpDownCounter
 	openBytes metric.Int64UpDownCounter
 	openTime  metric.Float64Histogram
@@ -40,6 +41,8 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 			"Number of uploaded files and archives, and of rejected requests."),
 		downloads: meter.Counter("otelcol_processor_symbolicate_downloads", "{download}",
 			"Number of attempts to download a symbol file."),
+		held: meter.Counter("otelcol_processor_symbolicate_held_messages", "{message}",
+			"Number of messages that waited for symbol files, by the end of their hold."),
 		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",
 			"Number of symbol files in the directory."),
 		openBytes: meter.UpDownCounter("otelcol_processor_symbolicate_open_bytes", "By",
@@ -62,6 +65,10 @@ func (t *telemetry) countUpload(ctx context.Context, outcome uploads.Outcome) {
 
 func (t *telemetry) countDownload(ctx context.Context, outcome downloads.Outcome) {
 	t.downloads.Add(ctx, 1, metric.WithAttributes(attribute.String("download", string(outcome))))
+}
+
+func (t *telemetry) countHeld(ctx context.Context, r release) {
+	t.held.Add(ctx, 1, metric.WithAttributes(attribute.String("release", string(r))))
 }
 
 func (t *telemetry) countFile(ctx context.Context, outcome string) {

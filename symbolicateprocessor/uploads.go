@@ -33,7 +33,7 @@ type endpoint struct {
 
 // startEndpoint opens the endpoint. changed is called after an upload.
 func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set component.TelemetrySettings, t *telemetry, changed func()) (*endpoint, error) {
-	store, err := filestore.Open(filepath.Join(cfg.Store.Directory, uploadsFolder), cfg.Uploads.MaxTotalSize)
+	store, err := filestore.OpenLimited(filepath.Join(cfg.Store.Directory, uploadsFolder), cfg.Uploads.MaxTotalSize, cfg.Store.MaxFiles/2)
 	if err != nil {
 		return nil, fmt.Errorf("uploads: cannot open the folder in store::directory: %w", err)
 	}

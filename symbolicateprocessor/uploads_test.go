@@ -3,6 +3,7 @@
 package symbolicateprocessor
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 
@@ -42,4 +44,18 @@ func TestBodyReader(t *testing.T) {
 	_, done, err = request(2<<20 + 1)
 	assert.ErrorContains(t, err, "too large")
 	done()
+}
+
+// Uploads may have half of the files, and downloads a quarter.
+func TestShareOfFiles(t *testing.T) {
+	h := start(t, "max_files: 40}, uploads: {endpoint: 'localhost:0', token: secret}, downloads: {debuginfod_urls: ['https://symbols.example']")
+	files := h.processor.(*profilesProcessor).Shared
+	for store, most := range map[*filestore.Store]int{files.uploads.store: 20, files.remote.store: 10} {
+		for i := range 50 {
+			_, err := store.Save(fmt.Sprintf("a/%d", i), strings.NewReader("x"), 1)
+			require.NoError(t, err)
+			assert.LessOrEqual(t, len(store.List()), most)
+		}
+		assert.GreaterOrEqual(t, len(store.List()), most*8/10)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -27,6 +28,7 @@ type Store struct {
 	Directory string
 	Root      *os.Root // for reading
 	most      int64
+	least     int64 // bytes that a file counts as
 
 	mu    sync.Mutex
 	total int64            // bytes on disk, see SizeOnDisk
@@ -64,6 +66,11 @@ var (
 
 // Open opens the store in a directory, which it creates if necessary.
 func Open(directory string, most int64) (*Store, error) {
+	return OpenLimited(directory, most, math.MaxInt)
+}
+
+// OpenLimited opens a store that also limits the number of files: each counts as at least its share of the maximum size.
+func OpenLimited(directory string, most int64, files int) (*Store, error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err
 	}
@@ -71,16 +78,18 @@ func Open(directory string, most int64) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Directory: directory, Root: root, most: most, parts: map[string]int64{}}
+	s := &Store{Directory: directory, Root: root, most: most, least: most / int64(max(files, 1)), parts: map[string]int64{}}
 	for _, file := range s.List() {
 		if strings.HasPrefix(path.Base(file.Name), PartPrefix) { // left by a killed process
 			_ = root.Remove(file.Name)
 			continue
 		}
-		s.total += SizeOnDisk(file.Size)
+		s.total += s.sizeOnDisk(file.Size)
 	}
 	return s, nil
 }
+
+func (s *Store) sizeOnDisk(size int64) int64 { return SizeOnDisk(max(size, s.least)) }
 
 // Close closes the directory.
 func (s *Store) Close() error { return s.Root.Close() }
@@ -108,14 +117,18 @@ func (s *Store) Save(name string, body io.Reader, limit int64) (stored File, err
 	return stored, nil
 }
 
-// create creates a file and its directories; no sweep can remove them in between.
+// create creates an incomplete file and its directories; no sweep can remove them in between.
 func (s *Store) create(name string) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.Root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
-	return s.Root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	file, err := s.Root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err == nil {
+		s.parts[name] = 0
+	}
+	return file, err
 }
 
 // ReadError is an error of the client, not of the disk.
@@ -161,7 +174,7 @@ type part struct {
 
 // Write implements io.Writer.
 func (p *part) Write(b []byte) (int, error) {
-	if err := p.store.reserve(p.name, SizeOnDisk(p.written+int64(len(b)))); err != nil {
+	if err := p.store.reserve(p.name, p.store.sizeOnDisk(p.written+int64(len(b)))); err != nil {
 		return 0, err
 	}
 	n, err := p.File.Write(b)
@@ -197,7 +210,7 @@ func (s *Store) publish(part, name string) error {
 		return err
 	}
 	if missing == nil {
-		s.total -= SizeOnDisk(before.Size())
+		s.total -= s.sizeOnDisk(before.Size())
 	}
 	delete(s.parts, part)
 	return nil
@@ -221,7 +234,7 @@ func (s *Store) Remove(name string) error {
 		err = s.remove(name)
 	}
 	if err == nil {
-		s.total -= SizeOnDisk(before.Size())
+		s.total -= s.sizeOnDisk(before.Size())
 	}
 	return err
 }
@@ -247,7 +260,7 @@ func (s *Store) Move(from, to string) error {
 		return err
 	}
 	if missing == nil {
-		s.total -= SizeOnDisk(before.Size())
+		s.total -= s.sizeOnDisk(before.Size())
 	}
 	return nil
 }
@@ -266,7 +279,7 @@ func (s *Store) sweep(room int64) {
 	for _, file := range files {
 		size, incomplete := s.parts[file.Name]
 		if !incomplete {
-			size = SizeOnDisk(file.Size)
+			size = s.sizeOnDisk(file.Size)
 		}
 		if len(apps) == 0 || apps[len(apps)-1].name != file.app() {
 			apps = append(apps, &share{name: file.app(), files: complete[len(complete):]})
@@ -286,9 +299,9 @@ func (s *Store) sweep(room int64) {
 		}
 		oldest := largest.files[0]
 		largest.files = largest.files[1:]
-		largest.size -= SizeOnDisk(oldest.Size)
+		largest.size -= s.sizeOnDisk(oldest.Size)
 		if s.remove(oldest.Name) == nil {
-			s.total -= SizeOnDisk(oldest.Size)
+			s.total -= s.sizeOnDisk(oldest.Size)
 		}
 	}
 }

@@ -63,6 +63,31 @@ func TestSweepIsFair(t *testing.T) {
 	assert.Greater(t, kept["large"], 10)
 }
 
+// TestFewFiles: a store with a limit of files removes the oldest at the limit, however small they are, and also after a restart.
+func TestFewFiles(t *testing.T) {
+	const files, most = 10, 100 * BlockSize
+	folder := t.TempDir()
+	for range 2 {
+		s, err := OpenLimited(folder, most, files)
+		require.NoError(t, err)
+		assert.EqualValues(t, len(s.List())*most/files, s.Total())
+		for i := range 25 {
+			_, err := s.Save(fmt.Sprintf("app/%02d", i), strings.NewReader("x"), 1)
+			require.NoError(t, err)
+			assert.LessOrEqual(t, len(s.List()), files)
+			assert.EqualValues(t, len(s.List())*most/files, s.Total())
+		}
+		var names []string
+		for _, file := range s.List() {
+			names = append(names, file.Name)
+		}
+		assert.Contains(t, names, "app/24")
+		assert.NotContains(t, names, "app/00")
+		assert.GreaterOrEqual(t, len(names), files*sweptPercent/100)
+		require.NoError(t, s.Close())
+	}
+}
+
 // TestUnfinishedFiles: what a process that was killed has left is removed, and not counted.
 func TestUnfinishedFiles(t *testing.T) {
 	folder := t.TempDir()

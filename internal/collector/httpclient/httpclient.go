@@ -5,15 +5,19 @@
 package httpclient
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/http"
 	"slices"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/configcompression"
 	"go.opentelemetry.io/collector/config/confighttp"
 	"go.opentelemetry.io/collector/config/configmiddleware"
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fastgzip"
 )
 
 // MaxAnswerHeaders is the maximum size of the headers of a response: net/http accepts ten
@@ -23,6 +27,8 @@ const MaxAnswerHeaders = 64 << 10
 // New returns a client that limits response headers and follows no redirects. Most redirects turn a
 // POST into a GET without a body, which any page may answer with 200, and send the credentials to
 // the new address. adjust makes further changes to the transport.
+//
+// Gzip is that of package fastgzip.
 //
 // confighttp has no setting for the size of headers, but it passes its transport to middlewares, to
 // the last one first.
@@ -34,9 +40,19 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 	}
 	extensions[adjusterID] = adjuster{adjust: append(adjust, limitHeaders)}
 	cfg.Middlewares = append(slices.Clone(cfg.Middlewares), configmiddleware.Config{ID: adjusterID})
+	gzips := cfg.Compression == configcompression.TypeGzip
+	if gzips {
+		cfg.Compression = ""
+	}
 	client, err := cfg.ToClient(ctx, extensions, set)
 	if err != nil {
 		return nil, err
+	}
+	if gzips {
+		level := int(cmp.Or(cfg.CompressionParams.Level, configcompression.DefaultCompressionLevel))
+		if client.Transport, err = fastgzip.Transport(client.Transport, level); err != nil {
+			return nil, err
+		}
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client, nil

@@ -143,6 +143,24 @@ func TestDSYM(t *testing.T) {
 	}
 }
 
+// TestExtractDSYM: the binary with the UUID, of any architecture.
+func TestExtractDSYM(t *testing.T) {
+	const dwarf = "x.dSYM/Contents/Resources/DWARF/"
+	first, second := machO(binary.LittleEndian, true, 0xa1), fat(machO(binary.LittleEndian, true, 0xb2), machO(binary.LittleEndian, true, 0xc3))
+	packed := archive(t, map[string][]byte{dwarf + "x": first, "y/" + dwarf + "y": second, dwarf + "._x": []byte("Mac OS X")})
+	for id, want := range map[string][]byte{"a1": first, "b2": second, "c3": second} {
+		to, err := os.Create(filepath.Join(t.TempDir(), "binary"))
+		require.NoError(t, err)
+		require.NoError(t, debugid.ExtractDSYM(to, bytes.NewReader(packed), strings.Repeat(id, 16)))
+		got, err := os.ReadFile(to.Name())
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+		assert.ErrorIs(t, debugid.ExtractDSYM(to, bytes.NewReader(packed), strings.Repeat("d4", 16)), debugid.ErrNone)
+		assert.Error(t, debugid.ExtractDSYM(to, bytes.NewReader(packed[:len(packed)/2]), strings.Repeat("d4", 16)))
+		require.NoError(t, to.Close())
+	}
+}
+
 // TestBombs: an archive that inflates to gigabytes is given up in time, and needs no memory; one
 // that inflates to far more than itself, early.
 func TestBombs(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -57,35 +58,79 @@ func DSYM(file io.Reader) (ids []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	known := map[string]bool{}
 	archive := tar.NewReader(&capped{from: inflated, packed: counted})
-	for range maxEntries {
-		entry, err := archive.Next()
-		switch {
-		case err == io.EOF && len(ids) == 0:
-			return nil, ErrNone
-		case err == io.EOF:
-			return ids, nil
-		case err != nil:
-			return nil, err
-		case !isBinary(entry):
-			continue
-		}
+	err = eachBinary(archive, func() error {
 		found, err := machO(bufio.NewReader(archive))
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, id := range found {
-			if !known[id] {
-				known[id] = true
+			if !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
 		if len(ids) > maxIDs {
-			return nil, errTooLarge
+			return errTooLarge
+		}
+		return nil
+	})
+	if err == nil && len(ids) == 0 {
+		err = ErrNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// ExtractDSYM writes the binary with a UUID to a file. from is an archive of dSYM bundles.
+func ExtractDSYM(to *os.File, from io.Reader, id string) error {
+	counted := &counter{from: from}
+	inflated, err := gzip.NewReader(bufio.NewReader(counted))
+	if err != nil {
+		return err
+	}
+	archive := tar.NewReader(&capped{from: inflated, packed: counted})
+	errFound := errors.New("found")
+	err = eachBinary(archive, func() error {
+		if err := to.Truncate(0); err != nil {
+			return err
+		}
+		size, err := io.Copy(io.NewOffsetWriter(to, 0), archive)
+		if err != nil {
+			return err
+		}
+		if ids, err := machO(bufio.NewReader(io.NewSectionReader(to, 0, size))); err != nil || !slices.Contains(ids, id) {
+			return err
+		}
+		return errFound
+	})
+	switch {
+	case errors.Is(err, errFound):
+		return nil
+	case err == nil:
+		return ErrNone
+	}
+	return err
+}
+
+// eachBinary visits the binaries of bundles.
+func eachBinary(archive *tar.Reader, visit func() error) error {
+	for range maxEntries {
+		entry, err := archive.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case !isBinary(entry):
+			continue
+		}
+		if err := visit(); err != nil {
+			return err
 		}
 	}
-	return nil, errTooLarge
+	return errTooLarge
 }
 
 // isBinary reports whether an entry is the binary of a bundle. macOS adds a file "._x" with

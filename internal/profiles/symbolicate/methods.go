@@ -39,6 +39,24 @@ func MappingID(images pcommon.Value) string {
 	return ""
 }
 
+// MappingOf returns the ID of the ProGuard mapping that a resource states, or "": a UUID, or the build of an app with Measure's SDK, which reports no
+// UUID.
+func MappingOf(resource pcommon.Map) string {
+	if id := textOf(resource, semconv.AppDebugProguardUUID); id != "" {
+		return id
+	}
+	service, version, build := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion), textOf(resource, semconv.AppBuildID)
+	if textOf(resource, semconv.TelemetrySDKName) != "measure" || version == "" || build == "" {
+		return ""
+	}
+	return BuildID(service, version, build)
+}
+
+// BuildID returns the ID of the mapping of a build. It is no UUID.
+func BuildID(service, version, build string) string {
+	return service + "\x00" + version + "\x00" + build
+}
+
 // method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list belong to
 // the platform: their frames stay as they are.
 func (e *editor) method(f candidate, o *obfuscation) symbols.Status {

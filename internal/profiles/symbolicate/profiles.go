@@ -27,6 +27,7 @@
 package symbolicate
 
 import (
+	"cmp"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -55,6 +56,7 @@ type Files interface {
 type ScriptID struct {
 	DebugID string // empty if unknown
 	URL     string // or path
+	Release string // of the application; empty if unknown
 }
 
 // Counts is the number of frames by result.
@@ -129,8 +131,10 @@ type source struct {
 	number    int32 // from 1
 	callLines bool  // node: the line is that of the call
 	addresses addresses
-	images    int32 // position of the images in the attribute table
+	images    int32  // position of the images in the attribute table
+	stated    string // mapping that the resource states, see MappingOf
 	debugIDs  map[string]string
+	release   string
 	obfuscation
 }
 
@@ -194,14 +198,15 @@ func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scop
 const maxSources = 1000
 
 func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprofile.Profile) *source {
-	s := &source{callLines: isNode(resource), addresses: addressesOf(resource, scope)}
+	s := &source{callLines: isNode(resource), addresses: addressesOf(resource, scope), release: Release(resource.Attributes())}
+	s.stated = MappingOf(resource.Attributes())
 	for _, i := range profile.AttributeIndices().All() {
 		if a, _ := e.view.Attribute(dictionary.AttributeIndex(i)); a.Key == semconv.SentryDebugMetaImages {
 			s.images = i
 		}
 	}
 	for _, known := range e.sources {
-		if known.callLines == s.callLines && known.images == s.images && known.addresses == s.addresses {
+		if known.callLines == s.callLines && known.images == s.images && known.addresses == s.addresses && known.stated == s.stated && known.release == s.release {
 			return known
 		}
 	}
@@ -210,7 +215,7 @@ func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprof
 		return e.sources[maxSources-1] // without images
 	}
 	if len(e.sources) < maxSources-1 {
-		s.debugIDs, s.uuid = DebugIDs(a.Value), MappingID(a.Value)
+		s.debugIDs, s.uuid = DebugIDs(a.Value), cmp.Or(MappingID(a.Value), s.stated)
 	}
 	e.sources = append(e.sources, s)
 	s.number = int32(len(e.sources))
@@ -221,6 +226,14 @@ func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprof
 func isNode(resource pcommon.Resource) bool {
 	language := textOf(resource.Attributes(), semconv.TelemetrySDKLanguage)
 	return language == "nodejs" || language == "" && textOf(resource.Attributes(), semconv.SentryPlatform) == "node"
+}
+
+// Release returns the release that a resource states, as in the builds of the application, or "".
+func Release(resource pcommon.Map) string {
+	if release := textOf(resource, semconv.SentryRelease); release != "" {
+		return release
+	}
+	return textOf(resource, semconv.ServiceVersion)
 }
 
 // textOf returns the text of an attribute, or "" if there is none.
@@ -299,7 +312,7 @@ func (e *editor) scriptAt(s *source, file dictionary.StringIndex) script {
 		return known
 	}
 	if url := e.view.Text(file); IsScript(url) {
-		id := ScriptID{DebugID: s.debugIDs[url], URL: url}
+		id := ScriptID{DebugID: s.debugIDs[url], URL: url, Release: s.release}
 		if known, ok = e.scripts[id]; !ok {
 			known.status = symbols.MissingFile
 			if len(e.scripts) < maxScripts {

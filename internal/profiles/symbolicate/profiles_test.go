@@ -24,6 +24,7 @@ const (
 	url     = "https://shop.example/assets/esbuild.js"
 	debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"
 	app     = "../../format/symbols/sourcemap/testdata/app/"
+	release = "shop@1.0"
 )
 
 // shop has the minified application of the source map tests, by its debug ID.
@@ -87,6 +88,7 @@ func profileOf(language string, images map[string]string, frames ...frame) pprof
 	defer b.Release()
 	resource := p.ResourceProfiles().AppendEmpty()
 	resource.Resource().Attributes().PutStr("telemetry.sdk.language", language)
+	resource.Resource().Attributes().PutStr("sentry.release", release)
 	profile := resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
 	dictionary.SetValueType(profile.SampleType(), b.String("samples"), b.String("count"))
 	profile.SetTime(1000)
@@ -125,7 +127,7 @@ func TestBrowserProfile(t *testing.T) {
 		frame{"now", "", 0, 0}, frame{"x", "https://other.example/x.js", 1, 1}, frame{"y", url, 9, 1})
 	counts, asked := symbolicated(t, p)
 	assert.Equal(t, Counts{symbols.OK: 4, symbols.MissingFile: 1, symbols.NoSymbol: 1}, counts)
-	assert.Equal(t, []ScriptID{{debugID, url}, {"", "https://other.example/x.js"}}, asked, "each file is looked up once")
+	assert.Equal(t, []ScriptID{{debugID, url, release}, {"", "https://other.example/x.js", release}}, asked, "each file is looked up once")
 	text := dictionary.Dump(p)
 	for _, want := range []string{
 		`discountOf basket.ts:8:17 system=l`, `sentry.frame.raw_function="l"`, `sentry.frame.raw_file="https://shop.example/assets/esbuild.js"`,

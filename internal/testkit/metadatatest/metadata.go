@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package metadatatest compares metadata.yaml, documentation.md and README.md of a component with
-// its code, in tests.
+// Package metadatatest reads configurations, and compares metadata.yaml, documentation.md and
+// README.md of a component with its code, in tests.
 package metadatatest
 
 import (

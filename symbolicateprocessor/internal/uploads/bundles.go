@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"math"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -22,6 +21,7 @@ import (
 type bundle struct {
 	Checksum string   `json:"checksum"`
 	Chunks   []string `json:"chunks"`
+	Release  string   `json:"version"`
 }
 
 // manifest lists the files of a zip or of a stored bundle.
@@ -83,7 +83,7 @@ func (s *Server) assembleBundle(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) bundle(ctx context.Context, b bundle) answer {
-	folder, packed := "bundles/"+b.Checksum+"/", ChunksFolder+"/"+b.Checksum+".zip"
+	folder, packed := bundleFolder(b.Checksum), ChunksFolder+"/"+b.Checksum+".zip"
 	if !isSHA1(b.Checksum) {
 		return s.failed(errors.New("the checksum is not a SHA-1"))
 	}
@@ -98,7 +98,7 @@ func (s *Server) bundle(ctx context.Context, b bundle) answer {
 		return s.failed(err)
 	}
 	defer func() { _ = s.store.Remove(packed) }()
-	if err := s.unpack(ctx, packed, folder); err != nil {
+	if err := s.unpack(ctx, packed, b); err != nil {
 		return s.failed(err)
 	}
 	s.Count(Stored)
@@ -121,8 +121,43 @@ func (s *Server) hasBundle(folder string) bool {
 	return true
 }
 
+func bundleFolder(checksum string) string { return "bundles/" + checksum + "/" }
+
+// ReleasesFolder is the folder of bundles without debug IDs. Each release has a folder, in which a new build replaces the files of the old one.
+const ReleasesFolder = "releases"
+
+// ReleaseFolder returns the name of the folder of a release.
+func ReleaseFolder(release string) string { return strings.ReplaceAll(release, "/", "%2F") }
+
+// maxRelease is Sentry's limit.
+const maxRelease = 200
+
+// folders returns where to store the files of a bundle: where scripts are found by their debug IDs or, if there are none, by release and path.
+func (b *bundle) folders(m manifest) (folder string, path func(name string) string, err error) {
+	for _, f := range m.Files {
+		if f.debugID() != "" {
+			return bundleFolder(b.Checksum), func(name string) string { return name }, nil
+		}
+	}
+	folder = ReleasesFolder + "/" + ReleaseFolder(b.Release)
+	switch {
+	case b.Release == "":
+		return "", nil, errors.New("no script has a debug ID: run sentry-cli sourcemaps inject before the upload, and deploy the files that it changed; " +
+			"or upload with --release")
+	case !fs.ValidPath(folder) || len(folder) > maxRelease:
+		return "", nil, fmt.Errorf("invalid release %.100q", b.Release)
+	}
+	return folder + "/", pathInURL, nil
+}
+
+// pathInURL returns the path of a file's URL. The archive has the file by scheme, host and path; both are _ for ~/.
+func pathInURL(name string) string {
+	parts := strings.SplitN(strings.TrimPrefix(name, "files/"), "/", 3)
+	return parts[len(parts)-1]
+}
+
 // unpack stores the scripts and source maps of a zip, and finally the list of these files.
-func (s *Server) unpack(ctx context.Context, packed, folder string) error {
+func (s *Server) unpack(ctx context.Context, packed string, b bundle) error {
 	leave, ok := enter(ctx, s.unpacking)
 	defer leave()
 	if !ok {
@@ -151,18 +186,19 @@ func (s *Server) unpack(ctx context.Context, packed, folder string) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(names, func(name string) bool { return m.Files[name].debugID() != "" }) {
-		return errors.New("no script has a debug ID: run sentry-cli sourcemaps inject before the upload, and deploy the files that it changed")
+	folder, path, err := b.folders(m)
+	if err != nil {
+		return err
 	}
 	left := min(maxRatio*info.Size(), s.MaxNativeBytes)
 	kept := manifest{Files: map[string]bundleFile{}}
 	for _, name := range names {
-		size, err := s.unpackFile(ctx, archive, folder, name, m.Files[name], min(left, s.MaxFileBytes))
+		size, err := s.unpackFile(ctx, archive, name, folder+path(name), m.Files[name], min(left, s.MaxFileBytes))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		left -= size
-		kept.Files[name] = m.Files[name]
+		kept.Files[path(name)] = m.Files[name]
 	}
 	text, err := json.Marshal(kept)
 	if err != nil {
@@ -215,7 +251,7 @@ func (f bundleFile) debugID() string {
 }
 
 // unpackFile stores a file of a zip. It appends the debug ID to scripts, because sentry-cli may have read the ID from the map instead.
-func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, folder, name string, f bundleFile, limit int64) (int64, error) {
+func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, name, target string, f bundleFile, limit int64) (int64, error) {
 	content, err := archive.Open(name)
 	if err != nil {
 		return 0, err
@@ -225,6 +261,6 @@ func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, folder, na
 	if id := f.debugID(); id != "" {
 		body = io.MultiReader(body, strings.NewReader("\n//# debugId="+id+"\n"))
 	}
-	stored, err := s.store.Save(folder+name, whileConnected{body, ctx}, limit)
+	stored, err := s.store.Save(target, whileConnected{body, ctx}, limit)
 	return stored.Size, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzUploads: whatever a client with the token sends, the server stores only files with valid names in its three folders, no larger than the limits, and
+// FuzzUploads: whatever a client with the token sends, the server stores only files with valid names in its four folders, no larger than the limits, and
 // answers 200 or 400.
 func FuzzUploads(f *testing.F) {
 	f.Add(byte(0), []byte(zipOf(f, map[string]string{manifestName: goodManifest, "_/_/app.js": "x", "_/_/app.js.map": "{}"})))
@@ -31,7 +31,7 @@ func FuzzUploads(f *testing.F) {
 		status := 200
 		switch kind % 6 {
 		case 0:
-			c.bundle(text)
+			c.bundle(text, []string{"", "shop@1.0"}[kind/6%2])
 		case 1:
 			c.assemble("shop.sym", text)
 		case 2:
@@ -46,7 +46,7 @@ func FuzzUploads(f *testing.F) {
 		assert.Contains(t, []int{200, 400}, status)
 		for _, file := range c.store.List() {
 			folder, _, _ := strings.Cut(file.Name, "/")
-			assert.Contains(t, []string{"bundles", "chunks", "files"}, folder)
+			assert.Contains(t, []string{"bundles", "chunks", "files", ReleasesFolder}, folder)
 			assert.True(t, fs.ValidPath(file.Name), file.Name)
 			if folder != ChunksFolder {
 				assert.LessOrEqual(t, file.Size, int64(50_000))

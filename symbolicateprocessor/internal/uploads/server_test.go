@@ -114,8 +114,8 @@ func (c *client) assemble(name string, texts ...string) answer {
 	return answers[whole]
 }
 
-func (c *client) bundle(archive string) answer {
-	body, err := json.Marshal(bundle{sum(archive), []string{sum(archive)}})
+func (c *client) bundle(archive, release string) answer {
+	body, err := json.Marshal(bundle{sum(archive), []string{sum(archive)}, release})
 	require.NoError(c, err)
 	status, text := c.do("POST", bundlesPath, token, "application/json", bytes.NewReader(body))
 	require.Equal(c, 200, status, text)
@@ -188,19 +188,46 @@ func TestBundles(t *testing.T) {
 	archive := "SYSB\x02\x00\x00\x00" + zipOf(t, map[string]string{
 		"manifest.json": goodManifest, "_/_/app.js": "l()", "_/_/app.js.map": "{}", "_/_/app.ts": "x",
 	})
-	assert.Equal(t, stateNotFound, c.bundle(archive).State)
+	assert.Equal(t, stateNotFound, c.bundle(archive, "").State)
 	c.chunks("file_gzip", map[string]string{sum(archive): zipped(archive)})
-	a := c.bundle(archive)
+	a := c.bundle(archive, "")
 	require.Equal(t, stateOK, a.State, a.Detail)
 	folder := "bundles/" + sum(archive) + "/"
 	assert.Equal(t, []string{folder + "_/_/app.js", folder + "_/_/app.js.map", folder + "manifest.json"}, c.names())
 	script, err := c.store.Read(folder + "_/_/app.js")
 	require.NoError(t, err)
 	assert.Equal(t, "l()\n//# debugId="+debugID+"\n", string(script))
-	assert.Equal(t, stateOK, c.bundle(archive).State)
+	assert.Equal(t, stateOK, c.bundle(archive, "").State)
 	assert.Equal(t, map[Outcome]int{Stored: 1, Known: 1}, c.counts)
 	require.NoError(t, c.store.Remove(folder+"_/_/app.js.map"))
-	assert.Equal(t, stateNotFound, c.bundle(archive).State, "a bundle whose files were evicted is uploaded again")
+	assert.Equal(t, stateNotFound, c.bundle(archive, "").State, "a bundle whose files were evicted is uploaded again")
+}
+
+// Scripts without debug IDs are stored by release and path. A new build replaces the files of the old one.
+func TestReleases(t *testing.T) {
+	c := newClient(t, 1<<20)
+	upload := func(release, script string) answer {
+		archive := zipOf(t, map[string]string{
+			"manifest.json":           `{"files":{"files/_/_/assets/app.js":{"type":"minified_source"},"files/https/cdn.example/assets/app.js.map":{"type":"source_map"}}}`,
+			"files/_/_/assets/app.js": script, "files/https/cdn.example/assets/app.js.map": "{}",
+		})
+		c.chunks("file", map[string]string{sum(archive): archive})
+		return c.bundle(archive, release)
+	}
+	for _, build := range []string{"first()", "second()"} {
+		a := upload("shop/web@1.0", build)
+		require.Equal(t, stateOK, a.State, a.Detail)
+		script, err := c.store.Read("releases/shop%2Fweb@1.0/assets/app.js")
+		require.NoError(t, err)
+		assert.Equal(t, build, string(script))
+	}
+	folder := ReleasesFolder + "/" + ReleaseFolder("shop/web@1.0") + "/"
+	assert.Equal(t, []string{folder + "assets/app.js", folder + "assets/app.js.map", folder + "manifest.json"}, c.names())
+	for _, release := range []string{".", "..", strings.Repeat("x", 201)} {
+		assert.Contains(t, upload(release, "x").Detail, "invalid release", release)
+	}
+	assert.Contains(t, upload("", "x").Detail, "--release")
+	assert.Len(t, c.names(), 3)
 }
 
 // Useless and hostile uploads are rejected with a reason, and leave nothing.
@@ -220,7 +247,7 @@ func TestRejectedUploads(t *testing.T) {
 		c.server.MaxNativeBytes = 10 << 20
 		status, text := c.chunks("file", map[string]string{sum(archive): archive})
 		require.Equal(t, 200, status, text)
-		a := c.bundle(archive)
+		a := c.bundle(archive, "")
 		assert.Equal(t, stateError, a.State, want)
 		assert.Contains(t, a.Detail, want)
 		assert.Equal(t, map[Outcome]int{Rejected: 1}, c.counts, want)
@@ -357,7 +384,7 @@ func TestArchiveBombs(t *testing.T) {
 			require.Equal(t, 200, status, text)
 			chunks = append(chunks, sum(part))
 		}
-		a := c.server.bundle(t.Context(), bundle{sum(archive), chunks})
+		a := c.server.bundle(t.Context(), bundle{Checksum: sum(archive), Chunks: chunks})
 		assert.Equal(t, stateError, a.State, want)
 		assert.Contains(t, a.Detail, want)
 		assert.Empty(t, c.names())

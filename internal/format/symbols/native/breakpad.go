@@ -13,6 +13,7 @@ import (
 // indexBreakpad reads the text that Breakpad's dump_syms writes. A function and its lines are a unit.
 func indexBreakpad(b *builder, in *input, summary *Summary) error {
 	r := breakpadReader{b: b, files: map[uint64]ref{}, origins: map[uint64]ref{}}
+	read := 0 // since the last release
 	lines := bufio.NewReaderSize(io.NewSectionReader(in.file, 0, in.size), maxTextLine)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -22,6 +23,10 @@ func indexBreakpad(b *builder, in *input, summary *Summary) error {
 				_, err = lines.ReadSlice('\n')
 			}
 			line = nil
+		}
+		if read += len(line); read > releaseEvery {
+			read = 0
+			in.release()
 		}
 		if failure := r.line(bytes.TrimRight(line, "\r\n")); failure != nil {
 			return failure

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
 // unit is a compilation unit: functions, their places, and the lines of the code.
@@ -72,6 +74,7 @@ type builder struct {
 	symbols  []segment // of symbol tables: for addresses without a segment
 	loads    []load
 	code     []addresses // sorted ranges with code; empty = all addresses are code
+	releases []func()
 }
 
 // addresses is a range.
@@ -80,7 +83,28 @@ type addresses struct{ from, to uint64 }
 // load is a part of the file that is loaded at an address.
 type load struct{ offset, address, size uint64 }
 
-func newBuilder() *builder { return &builder{interner: newInterner(), sites: make([]site, 1)} }
+// newBuilder returns a builder for a file of a size. It must be closed.
+func newBuilder(size int64) *builder {
+	size = min(maxBuilt, 2*size+sharedSlack) // compressed sections are larger than the file
+	b := &builder{interner: newInterner()}
+	b.text = append(reserve[byte](b, size), 0)
+	b.sites = append(reserve[site](b, size/siteSize), site{})
+	b.segments = reserve[segment](b, size/siteSize)
+	return b
+}
+
+func reserve[T any](b *builder, capacity int64) []T {
+	list, release := symbols.Reserve[T](capacity)
+	b.releases = append(b.releases, release)
+	return list
+}
+
+// close releases the memory.
+func (b *builder) close() {
+	for _, release := range b.releases {
+		release()
+	}
+}
 
 // tooLarge reports whether the builder has reached its limit of memory.
 func (b *builder) tooLarge() bool {

@@ -11,6 +11,5 @@
 //
 // Addresses are those of the object, as the linker assigned them: Table.Address converts offsets.
 //
-// Not read: split DWARF (.dwo), files that dwz made (.gnu_debugaltlink), PE and PDB, 32-bit Mach-O, inlined functions of .gopclntab, and
-// Swift names, which stay mangled.
+// Not read: split DWARF (.dwo), files that dwz made (.gnu_debugaltlink), PE and PDB, 32-bit Mach-O, and inlined functions of .gopclntab.
 package native

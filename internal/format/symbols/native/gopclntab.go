@@ -5,6 +5,7 @@ package native
 import (
 	"debug/elf"
 	"debug/gosym"
+	"encoding/binary"
 	"fmt"
 )
 
@@ -21,6 +22,9 @@ func goFunctions(b *builder, in *input, file *elf.File) error {
 	content, err := elfSection(in, file, ".gopclntab")
 	if err != nil {
 		return err
+	}
+	if n := goFunctionCount(content); n > uint64(len(content))/minGoFunction {
+		return fmt.Errorf("%w: .gopclntab has %d bytes and %d functions", ErrDamaged, len(content), n)
 	}
 	names, err := gosym.NewTable(nil, gosym.NewLineTable(content, code.Addr))
 	if err != nil {
@@ -39,4 +43,22 @@ func goFunctions(b *builder, in *input, file *elf.File) error {
 		}
 	}
 	return nil
+}
+
+// minGoFunction is the minimum size of a function in the table: two offsets.
+const minGoFunction = 8
+
+// goFunctionCount returns the number of functions that the header states: gosym allocates memory for them.
+func goFunctionCount(table []byte) uint64 {
+	if len(table) < 16 {
+		return 0
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if table[0] == 0xff { // the magic is 0xfffffffb, or less for newer versions
+		order = binary.BigEndian
+	}
+	if table[7] == 4 {
+		return uint64(order.Uint32(table[8:]))
+	}
+	return order.Uint64(table[8:])
 }

@@ -106,7 +106,7 @@ func TestMachO(t *testing.T) {
 		frames, _ := table.Lookup(nil, address, Leaf)
 		names = append(names, frames[0].Function)
 	}
-	assert.Equal(t, []string{"main", "Cart::clear", "Cart::clear", "$s4Shop4CartV5totalSiyF"}, names)
+	assert.Equal(t, []string{"main", "Cart::clear", "Cart::clear", "Cart.total()"}, names)
 	_, ok := table.Address(0x4000)
 	assert.False(t, ok)
 	for n := range len(file) {

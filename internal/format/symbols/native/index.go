@@ -19,7 +19,8 @@ type Summary struct {
 func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error) {
 	in, closed := newInput(file, o)
 	defer closed()
-	b := newBuilder()
+	b := newBuilder(o.Size)
+	defer b.close()
 	// The readers of the standard library are not designed for hostile files. A file that shrinks while it is mapped causes a memory fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -68,6 +68,8 @@ FUNC m 2000 8 0 _ZN4Cart5clearEv
 2000 8 40 0
 PUBLIC 3000 0 _start
 PUBLIC m 3010 0 _ZN4Cart4fillEv
+FUNC 4000 8 0 $s4Shop4CartC3add_2toyAA4ItemV_SitFZ
+4000 8 50 0
 STACK CFI INIT 1000 40 .cfa: $rsp 8 +
 `
 
@@ -84,6 +86,7 @@ func TestBreakpad(t *testing.T) {
 		0x101c: "Item::price() const (/src/item.h:10) < Cart::total(std::vector<Item> const&) (/src/cart.cc:21)",
 		0x1020: total + "22)", 0x1033: "Item::price() const (/src/item.h:8) < Cart::total(std::vector<Item> const&) (/src/cart.cc:21)", 0x1034: total + "23)",
 		0x1040: "", 0x2007: "Cart::clear (/src/cart.cc:40)", 0x2008: "", 0x3000: "_start (:0)", 0x300f: "_start (:0)", 0x3010: "Cart::fill (:0)",
+		0x4000: "static Cart.add(_:to:) (/src/cart.cc:50)",
 	} {
 		frames, status := table.Lookup(nil, address, Leaf)
 		assert.Equal(t, strings.ReplaceAll(want, "Cart::total (", "Cart::total(std::vector<Item> const&) ("), written(frames), "%#x", address)
@@ -93,10 +96,12 @@ func TestBreakpad(t *testing.T) {
 	}
 	frames, _ := table.Lookup(nil, 0x2000, Leaf)
 	assert.Equal(t, "_ZN4Cart5clearEv", frames[0].Raw)
+	frames, _ = table.Lookup(nil, 0x4000, Leaf)
+	assert.Equal(t, "$s4Shop4CartC3add_2toyAA4ItemV_SitFZ", frames[0].Raw)
 }
 
 // compile builds a program from testdata with gcc.
-func compile(t *testing.T, arguments ...string) string {
+func compile(t testing.TB, arguments ...string) string {
 	t.Helper()
 	if _, err := exec.LookPath("g++"); err != nil {
 		t.Skip("needs g++")

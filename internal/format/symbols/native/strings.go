@@ -21,7 +21,7 @@ type interner struct {
 }
 
 func newInterner() *interner {
-	return &interner{text: []byte{0}, seed: maphash.MakeSeed(), slots: make([]ref, 1<<10)}
+	return &interner{seed: maphash.MakeSeed(), slots: make([]ref, 1<<10)}
 }
 
 func (t *interner) ref(s string) ref {

@@ -15,6 +15,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/swift"
 )
 
 // Version is the version of the table, and of its content. A new version invalidates all existing indexes.
@@ -197,8 +198,11 @@ func frame(name, file string, line uint32) symbols.Frame {
 	return f
 }
 
-// demangled returns the name of a function of C++ or Rust without parameters: profiles have no use for them.
+// demangled returns the name of a function of C++, Rust or Swift without the types of parameters: profiles have no use for them.
 func demangled(name string) string {
+	if name, ok := swift.Demangle(name); ok {
+		return name
+	}
 	return demangle.Filter(withoutVersion(name), demangle.NoParams, demangle.NoEnclosingParams, demangle.MaxLength(maxDemangled))
 }
 

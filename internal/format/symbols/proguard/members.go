@@ -2,7 +2,10 @@
 
 package proguard
 
-import "encoding/binary"
+import (
+	"cmp"
+	"encoding/binary"
+)
 
 // The members of a class are encoded, because a file has hundreds of thousands of them and a place needs those of one method: for each
 // obfuscated name its ref, the number of bytes of its members, and the members in the order of the file; then a 0.
@@ -141,27 +144,33 @@ func (m *Mapping) method(c class, obfuscated string) (members []member) {
 		for group := rest[:size]; len(group) > 0; {
 			members = append(members, group.member())
 		}
-		markSynthesized(members)
+		spreadAnnotations(members)
 		return members
 	}
 }
 
-// markSynthesized applies the annotation to all members of a function: R8 writes it once.
-func markSynthesized(members []member) {
+// spreadAnnotations applies annotations to all members of a function: R8 writes them once.
+func spreadAnnotations(members []member) {
 	type function struct{ class, name, signature ref }
+	type annotation struct {
+		synthesized flags
+		residual    ref
+	}
 	of := func(m member) function { return function{m.class, m.name, m.signature} }
-	var synthesized map[function]bool
+	var annotated map[function]annotation
 	for _, m := range members {
-		if m.flags&isSynthesized != 0 {
-			if synthesized == nil {
-				synthesized = map[function]bool{}
+		if m.flags&(isSynthesized|hasResidual) != 0 {
+			if annotated == nil {
+				annotated = map[function]annotation{}
 			}
-			synthesized[of(m)] = true
+			a := annotated[of(m)]
+			annotated[of(m)] = annotation{a.synthesized | m.flags&isSynthesized, cmp.Or(a.residual, m.residual)}
 		}
 	}
 	for i := range members {
-		if synthesized[of(members[i])] {
-			members[i].flags |= isSynthesized
+		if a, ok := annotated[of(members[i])]; ok {
+			members[i].flags |= a.synthesized
+			members[i].residual = cmp.Or(members[i].residual, a.residual)
 		}
 	}
 }

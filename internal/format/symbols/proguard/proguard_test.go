@@ -112,6 +112,7 @@ func TestOtherForms(t *testing.T) {
 		"one line":          {"a.B -> a:\n    5:void run():102 -> r", "a.r:5", "a.B.run(B.java:102)"},
 		"class twice":       {"a.B -> a:\n    void run() -> r\na.C -> a:\n    void go() -> r", "a.r", "a.C.go(C.java:0)"},
 		"synthesized once":  {"a.B -> a:\n    1:1:void b():5:5 -> r\n    1:1:void c():0 -> r\n    # {\"id\":\"com.android.tools.r8.synthesized\"}\n    2:2:void b():6:6 -> r\n    2:2:void c():0 -> r", "a.r:2", "a.B.b(B.java:6)"},
+		"signature once":    {"a.B -> a:\n    1:1:void b(a.C):5:5 -> r\n    # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"()V\"}\n    2:2:void b(a.C):6:6 -> r\n    2:3:void c():7:8 -> r", "a.r()V:2", "a.B.b(B.java:6)"},
 		"other alphabet":    {"ä.Ö -> ａ:\n    void läuft() -> ｒ", "ａ.ｒ", "ä.Ö.läuft(Ö.java:0)"},
 	} {
 		m, err := Read(strings.NewReader(c.mapping))

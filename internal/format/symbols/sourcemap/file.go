@@ -38,6 +38,7 @@ func NewFile(m *Map, script string) *File {
 	if err != nil {
 		return f
 	}
+	f.scopes, f.names.ends = slices.Grow(f.scopes, len(functions)), slices.Grow(f.names.ends, 2*len(functions))
 	classes := map[place]int32{}
 	var open []int32
 	for i, fn := range functions {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/processor/processortest"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+)
+
+// counts returns the points of a metric by the value of an attribute.
+func (h *harness) counts(name string, key attribute.Key) map[string]int64 {
+	counts := map[string]int64{}
+	metric, err := h.metrics.GetMetric("otelcol_processor_symbolicate_" + name)
+	if err != nil {
+		return counts
+	}
+	for _, point := range metric.Data.(metricdata.Sum[int64]).DataPoints {
+		value, _ := point.Attributes.Value(key)
+		counts[value.AsString()] = point.Value
+	}
+	return counts
+}
+
+// startPending starts a processor whose files stay pending.
+func startPending(t *testing.T, hold string) *harness {
+	h := start(t, "}, hold: {"+hold)
+	files := h.processor.(*profilesProcessor).Shared
+	files.stop()
+	files.worker.Wait()
+	files.catalog.Store(nil)
+	return h
+}
+
+func (h *harness) consume() {
+	h.t.Helper()
+	require.NoError(h.t, h.processor.ConsumeProfiles(h.t.Context(), profileOf(pageURL, debugID)))
+}
+
+func (h *harness) received() int { return len(h.sink.AllProfiles()) }
+
+// A message that arrives before its file is open gets names, too, and is counted once.
+func TestHold(t *testing.T) {
+	h := start(t, "}, hold: {timeout: 1m")
+	h.add("app.js", debugID)
+	files := h.processor.(*profilesProcessor).Shared
+	require.Eventually(t, func() bool { c := files.catalog.Load(); return c != nil && len(c.byID) == 1 }, time.Minute, time.Millisecond)
+	h.consume()
+	assert.Zero(t, h.received())
+	require.Eventually(t, func() bool { return h.received() == 1 }, time.Minute, time.Millisecond)
+	d := h.sink.AllProfiles()[0].Dictionary()
+	assert.Equal(t, "discountOf", d.StringTable().At(int(d.FunctionTable().At(1).NameStrindex())))
+	assert.Eventually(t, func() bool { return h.counts("held_messages", "release")["opened"] == 1 }, time.Minute, time.Millisecond)
+	assert.Equal(t, map[string]int64{"ok": 1}, h.counts("frames", "status"))
+
+	h.consume() // the file is open
+	assert.Equal(t, 2, h.received())
+	hold := h.processor.(*profilesProcessor).hold
+	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.bytes == 0 }, time.Minute, time.Millisecond)
+}
+
+func TestHoldExpires(t *testing.T) {
+	h := startPending(t, "timeout: 200ms")
+	h.consume()
+	assert.Zero(t, h.received())
+	assert.Eventually(t, func() bool { return h.counts("held_messages", "release")["expired"] == 1 }, time.Minute, time.Millisecond)
+	assert.Equal(t, profileOf(pageURL, debugID), h.sink.AllProfiles()[0], "unchanged")
+	assert.Equal(t, map[string]int64{"pending": 1}, h.counts("frames", "status"))
+}
+
+// Beyond the limit, messages are forwarded at once; held ones wait on.
+func TestHoldIsFull(t *testing.T) {
+	size := new(pprofile.ProtoMarshaler).ProfilesSize(profileOf(pageURL, debugID))
+	h := startPending(t, fmt.Sprintf("timeout: 1h, max_bytes: %d", 2*size+1))
+	for range 5 {
+		h.consume()
+	}
+	assert.Equal(t, 3, h.received())
+	assert.Equal(t, map[string]int64{"full": 3}, h.counts("held_messages", "release"))
+
+	require.NoError(t, h.processor.Shutdown(t.Context()))
+	assert.Equal(t, 5, h.received(), "nothing is lost at shutdown")
+	assert.Equal(t, map[string]int64{"full": 3, "shutdown": 2}, h.counts("held_messages", "release"))
+}
+
+// A message that the next component rejects after the hold is counted.
+func TestHoldRefused(t *testing.T) {
+	h := startPending(t, "timeout: 1h")
+	h.processor.(*profilesProcessor).next = consumertest.NewErr(errors.New("no"))
+	h.consume()
+	require.NoError(t, h.processor.Shutdown(t.Context()))
+	assert.Equal(t, map[string]int64{"refused": 1}, h.counts("held_messages", "release"))
+}
+
+// blocked is a component that blocks until it is released.
+type blocked struct {
+	consumertest.Consumer
+	entered, release chan struct{}
+}
+
+func (b blocked) ConsumeProfiles(context.Context, pprofile.Profiles) error {
+	b.entered <- struct{}{}
+	<-b.release
+	return nil
+}
+
+// New messages do not wait for held ones that the next component is slow to accept.
+func TestHoldDoesNotBlock(t *testing.T) {
+	h := startPending(t, "timeout: 100ms")
+	b := blocked{consumertest.NewNop(), make(chan struct{}, 10), make(chan struct{})}
+	h.processor.(*profilesProcessor).next = b
+	h.consume()
+	<-b.entered
+	h.consume() // is held
+	close(b.release)
+	<-b.entered
+}
+
+// Logs are held with the exceptions in them.
+func TestHoldOfLogs(t *testing.T) {
+	h := startPending(t, "timeout: 1h")
+	sink := new(consumertest.LogsSink)
+	p, err := NewFactory().CreateLogs(t.Context(), processortest.NewNopSettings(componentType), h.config, sink)
+	require.NoError(t, err)
+	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
+	const stack = "Error: x\n    at l (https://shop.example/assets/app.js:1:39)"
+	for _, text := range []string{stack, "no stack"} {
+		l := plog.NewLogs()
+		l.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Attributes().PutStr("exception.stacktrace", text)
+		require.NoError(t, p.ConsumeLogs(t.Context(), l))
+	}
+	assert.Len(t, sink.AllLogs(), 1, "the one without frames")
+	require.NoError(t, p.Shutdown(t.Context()))
+	require.Len(t, sink.AllLogs(), 2)
+	got, _ := sink.AllLogs()[1].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes().Get("exception.stacktrace")
+	assert.Equal(t, stack, got.Str())
+}
