@@ -21,14 +21,12 @@ type client struct {
 	auth      string // value of the header X-Sentry-Auth
 	userAgent string
 	publicKey string
-	gzip      *gzipper // nil = http compresses, if configured
 }
 
 // newClient creates a client. program is the name of the program as "name/version".
-func newClient(c *http.Client, gzip *gzipper, dsn sentry.DSN, program string) *client {
+func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 	return &client{
 		http:      c,
-		gzip:      gzip,
 		url:       dsn.EnvelopeURL(),
 		auth:      fmt.Sprintf("Sentry sentry_version=%d, sentry_client=%s, sentry_key=%s", sentry.ProtocolVersion, program, dsn.PublicKey),
 		userAgent: program,
@@ -70,19 +68,11 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
 	}
-	if c.gzip != nil {
-		if body, err = c.gzip.compress(body); err != nil {
-			return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
-		}
-	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
 	}
 	req.Header.Set("Content-Type", sentry.ContentTypeEnvelope)
-	if c.gzip != nil {
-		req.Header.Set("Content-Encoding", "gzip")
-	}
 	req.Header.Set("User-Agent", c.userAgent)
 	req.Header.Set("X-Sentry-Auth", c.auth)
 	resp, err := c.http.Do(req)

@@ -5,7 +5,9 @@ package sentryexporter
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -37,6 +39,9 @@ type Config struct {
 
 	// Errors configures the events that are created from exceptions.
 	Errors ErrorsConfig `mapstructure:"errors"`
+
+	// Logs selects log records.
+	Logs LogsConfig `mapstructure:"logs"`
 
 	// Metrics selects metrics, and the number of elements per data point.
 	Metrics MetricsConfig `mapstructure:"metrics"`
@@ -95,13 +100,13 @@ const (
 	defaultMaxAttempts = 10
 )
 
-// compressions are the encodings of confighttp that every Relay, or every current Relay, supports.
+// compressions are the encodings of confighttp that every Relay, or every current Relay, supports; see
+// defaultCompression for "".
 var compressions = []configcompression.Type{configcompression.TypeGzip, configcompression.TypeZstd, "none"}
 
 func createDefaultConfig() component.Config {
 	client := confighttp.NewDefaultClientConfig()
 	client.Timeout = defaultTimeout
-	client.Compression = configcompression.TypeGzip // supported by every Relay
 
 	queue := exporterhelper.NewDefaultQueueConfig()
 	queue.Sizer = exporterhelper.RequestSizerTypeBytes
@@ -116,6 +121,7 @@ func createDefaultConfig() component.Config {
 	return &Config{
 		SpansAs:              spansAsTransactions,
 		Errors:               defaultErrors(),
+		Logs:                 LogsConfig{MinSeverity: "trace"},
 		Metrics:              MetricsConfig{Exemplars: true},
 		ProfilerIDAttributes: slices.Clone(attr.DefaultProfilerIDAttributes),
 		MaxAttempts:          defaultMaxAttempts,
@@ -124,6 +130,16 @@ func createDefaultConfig() component.Config {
 		Retry:                retry,
 		destinations:         &destinations{},
 	}
+}
+
+// defaultCompression returns zstd, which is faster and smaller, for hosted Sentry. Other servers may
+// have a Relay from before October 2024, which supports only gzip.
+func defaultCompression(dsn sentry.DSN) configcompression.Type {
+	address := url.URL{Host: dsn.Host}
+	if strings.HasSuffix("."+address.Hostname(), ".sentry.io") {
+		return configcompression.TypeZstd
+	}
+	return configcompression.TypeGzip
 }
 
 // Unmarshal reads the configuration and rejects unknown keys.
@@ -145,7 +161,12 @@ func (c *Config) Validate() error {
 	if c.HTTP.Endpoint != "" {
 		problem("endpoint: must not be set, because the dsn contains the address")
 	}
-	if !slices.Contains(compressions, c.HTTP.Compression) {
+	switch {
+	case c.HTTP.Compression == "":
+		if c.HTTP.CompressionParams.Level != 0 {
+			problem("compression_params::level: needs compression: levels differ between encodings")
+		}
+	case !slices.Contains(compressions, c.HTTP.Compression):
 		problem("compression: %q is not supported by Sentry, must be one of %q", c.HTTP.Compression, compressions)
 	}
 	if c.Queue.HasValue() && c.Queue.Get().Batch.HasValue() {
@@ -160,12 +181,7 @@ func (c *Config) Validate() error {
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
-	if err := c.Errors.validate(); err != nil {
-		problems = append(problems, err)
-	}
-	if err := c.Metrics.validate(); err != nil {
-		problems = append(problems, err)
-	}
+	problems = append(problems, c.Errors.validate(), c.Logs.validate(), c.Metrics.validate())
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
 		problem("profiler_id_attributes: must have at least one resource attribute and no empty ones, e.g. %q", attr.DefaultProfilerIDAttributes)
 	}

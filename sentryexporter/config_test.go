@@ -11,27 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/config/configcompression"
-	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/featuregate"
-	"go.yaml.in/yaml/v3"
+	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
 const testDSN = "https://0123456789abcdef0123456789abcdef@o1.ingest.sentry.example/42"
 
-// load reads a configuration as the collector does.
+// load reads a configuration over the defaults.
 func load(t *testing.T, text string) (*Config, error) {
 	t.Helper()
-	var raw map[string]any
-	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
-	cfg := createDefaultConfig().(*Config)
-	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
-		return nil, err
-	}
-	return cfg, confmap.Validate(cfg)
+	return metadatatest.Load(t, createDefaultConfig().(*Config), text)
 }
 
 func TestDefaults(t *testing.T) {
@@ -42,7 +36,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, []string{"service.namespace", "service.name", "service.instance.id"}, cfg.ProfilerIDAttributes)
 	assert.False(t, cfg.ReportLosses)
 	assert.Equal(t, 10, cfg.MaxAttempts)
-	assert.Equal(t, configcompression.TypeGzip, cfg.HTTP.Compression)
+	assert.Empty(t, cfg.HTTP.Compression, "see defaultCompression")
 	assert.Equal(t, 30*time.Second, cfg.HTTP.Timeout)
 	assert.True(t, cfg.Retry.Enabled)
 	assert.Zero(t, cfg.Retry.MaxElapsedTime, "for as long as it takes")
@@ -54,6 +48,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, ErrorsConfig{
 		FromSpans: "unhandled", FromLogs: "all", SkipIfSentrySDK: true, Tags: toissues.DefaultTags, Dedupe: 10 * time.Minute, MaxPerMinute: 60,
 	}, cfg.Errors)
+	assert.Equal(t, LogsConfig{MinSeverity: "trace"}, cfg.Logs)
 	assert.Equal(t, MetricsConfig{Exemplars: true}, cfg.Metrics)
 	assert.NotNil(t, cfg.destinations, "what the exporters of both signals share")
 }
@@ -83,6 +78,7 @@ spans_as: spans
 profiler_id_attributes: [host.name, process.pid]
 report_losses: true
 errors: {from_spans: all, from_logs: none, skip_if_sentry_sdk: false, include_pii: true, tags: [shop.region], dedupe: 1m, max_per_minute: 5}
+logs: {min_severity: warn}
 metrics: {include: [shop.*], exclude: [shop.debug], exemplars: false, buckets: true}
 max_attempts: 5
 timeout: 5s
@@ -100,6 +96,8 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, []string{"host.name", "process.pid"}, cfg.ProfilerIDAttributes)
 	assert.True(t, cfg.ReportLosses)
 	assert.Equal(t, ErrorsConfig{FromSpans: "all", FromLogs: "none", IncludePII: true, Tags: []string{"shop.region"}, Dedupe: time.Minute, MaxPerMinute: 5}, cfg.Errors)
+	assert.Equal(t, LogsConfig{MinSeverity: "warn"}, cfg.Logs)
+	assert.Equal(t, plog.SeverityNumberWarn, cfg.Logs.minNumber())
 	assert.Equal(t, MetricsConfig{Include: []string{"shop.*"}, Exclude: []string{"shop.debug"}, Buckets: true}, cfg.Metrics)
 	assert.Equal(t, 5, cfg.MaxAttempts)
 	assert.Equal(t, 5*time.Second, cfg.HTTP.Timeout)
@@ -107,6 +105,19 @@ retry_on_failure: {max_elapsed_time: 1h}
 	assert.Equal(t, int64(10), cfg.Queue.Get().QueueSize)
 	assert.Equal(t, 2, cfg.Queue.Get().NumConsumers)
 	assert.Equal(t, time.Hour, cfg.Retry.MaxElapsedTime)
+}
+
+// Only hosted Sentry is known to be recent.
+func TestDefaultCompression(t *testing.T) {
+	for host, want := range map[string]configcompression.Type{
+		"o1.ingest.us.sentry.io":     "zstd",
+		"sentry.io:443":              "zstd",
+		"sentry.example.com":         "gzip",
+		"notsentry.io":               "gzip",
+		"sentry.io.example.com:9000": "gzip",
+	} {
+		assert.Equal(t, want, defaultCompression(sentry.DSN{Host: host}), host)
+	}
 }
 
 func TestUnknownKeysFail(t *testing.T) {
@@ -124,6 +135,7 @@ func TestValidate(t *testing.T) {
 		`endpoint: https://sentry.example`:                 `endpoint: must not be set, because the dsn contains the address`,
 		`profiler_id_attributes: []`:                       `profiler_id_attributes: must have at least one resource attribute`,
 		`compression: snappy`:                              `compression: "snappy" is not supported by Sentry, must be one of ["gzip" "zstd" "none"]`,
+		`compression_params: {level: 5}`:                   `compression_params::level: needs compression: levels differ between encodings`,
 		`sending_queue: {batch: {max_size: 10}}`:           `sending_queue::batch: must not be set, because each envelope is posted in its own request`,
 		`sending_queue: {queue_size: 1000}`:                `sending_queue::queue_size: is 1000 bytes, must be at least 1048576`,
 		`max_attempts: 0`:                                  `max_attempts: is 0, must be at least 1`,
@@ -132,6 +144,7 @@ func TestValidate(t *testing.T) {
 		`errors: {tags: [""]}`:                             `errors::tags: has 1 keys, must have at most 50 and no empty ones`,
 		`errors: {dedupe: -1s}`:                            `errors::dedupe: is -1s, must not be negative; 0s disables it`,
 		`errors: {max_per_minute: -1}`:                     `errors::max_per_minute: is -1, must not be negative; 0 means no limit`,
+		`logs: {min_severity: warning}`:                    `logs::min_severity: is "warning", must be one of ["trace" "debug" "info" "warn" "error" "fatal"]`,
 		`dsns: [{match: {}, dsn: ` + testDSN + `}]`:        `dsns[0]::match: must have at least one resource attribute, e.g. {service.name: shop}`,
 		`dsns: [{match: {a: ""}, dsn: ` + testDSN + `}]`:   `dsns[0]::match: "a": "" is incomplete, must be a resource attribute and a pattern`,
 		`dsns: [{match: {a: b}}]`:                          `dsns[0]::dsn: dsn_invalid: scheme "", expected http or https; expected https://<key>@<host>/<project number>`,

@@ -41,7 +41,10 @@ func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces
 }
 
 func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) ([]*request, error) {
-	export := toitems.FromLogs(logs, toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())})
+	export := toitems.FromLogs(logs, toitems.LogOptions{
+		Options:     toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
+		MinSeverity: e.cfg.Logs.minNumber(),
+	})
 	e.telemetry.lost(ctx, e.telemetry.logsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
 	return e.newRequests(logs.LogRecordCount(), &export)

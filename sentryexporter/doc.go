@@ -23,7 +23,6 @@
 //	request.go     an entry of a queue, in memory and on disk
 //	delivery.go    posts one envelope until it is sent or dropped
 //	client.go      posts one envelope once and classifies the response
-//	gzip.go        compresses it
 //	losses.go      client reports about refused data
 //	telemetry.go   metrics
 //

@@ -66,13 +66,15 @@ func newSentryExporter(r *router, cfg *Config, set exporter.Settings, dsn sentry
 // Start implements component.Component.
 func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 	settings := e.cfg.HTTP
-	gzip := takeGzip(&settings)
+	if settings.Compression == "" {
+		settings.Compression = defaultCompression(e.dsn)
+	}
 	http, err := httpclient.New(ctx, settings, host.GetExtensions(), e.settings.TelemetrySettings)
 	if err != nil {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}
 	program := e.program()
-	e.client, e.host = newClient(http, gzip, e.dsn, program.Name+"/"+program.Version), host
+	e.client, e.host = newClient(http, e.dsn, program.Name+"/"+program.Version), host
 	for _, q := range e.queues {
 		if err := q.helper.Start(ctx, host); err != nil {
 			return err

@@ -184,7 +184,7 @@ func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config
 				return err
 			}
 		}
-		return nil
+		return e.addLogsQueue(ctx, sentry.CategoryError, heldQueue)
 	})
 	if err != nil {
 		return nil, err

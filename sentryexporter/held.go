@@ -13,8 +13,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
-// A provisional event has no stack, and a span may state the same failure with one. It waits in its queue, and in the storage of the queue,
+// A provisional event has no stack, and a span may state the same failure with one. It waits in a queue, and in the storage of the queue,
 // for holdTime; if the event of a span is sent in the meantime, the provisional one is a duplicate.
+
+// heldQueue is the name of the queue for provisional events. In the queue of the other errors, they would occupy its consumers while they
+// wait. Here, all events wait equally long, so those behind the first ones are due later.
+const heldQueue = "log_error_held"
 
 // holdTime is longer than the delay between a log record and its span: by default, OpenTelemetry's SDKs export log records after a second
 // and spans five seconds after their end.

@@ -75,6 +75,20 @@ func TestFailuresOfGoInTwoSignals(t *testing.T) {
 	assert.Len(t, e.taken(sentry.ItemLog), 4)
 }
 
+// TestNothingWaitsBehindHeldEvents: there are more held events than consumers, and another error arrives after them.
+func TestNothingWaitsBehindHeldEvents(t *testing.T) {
+	e := startBoth(t, func(cfg *Config) { cfg.Errors.MaxPerMinute = 0 })
+	const held = 100
+	for trace := range byte(held) {
+		require.NoError(t, e.logs(logOfGo(trace+1)))
+	}
+	require.NoError(t, e.logs(failedLog(held+1)))
+	require.Eventually(t, func() bool { return len(e.eventsOf(held+1)) == 1 }, 30*time.Second, time.Millisecond)
+	assert.Len(t, e.taken(sentry.ItemEvent), 1, "the others are not due yet")
+	require.Eventually(t, func() bool { return len(e.taken(sentry.ItemEvent)) == held+1 }, 3*holdTime, 10*time.Millisecond)
+	assert.Empty(t, e.counts(discarded))
+}
+
 // TestHeldEventsAtShutdown: an exporter that stops sends the events that wait.
 func TestHeldEventsAtShutdown(t *testing.T) {
 	var held exporters

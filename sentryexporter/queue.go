@@ -65,7 +65,7 @@ func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
 // category.
 func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	for _, q := range e.queues {
-		if slices.Contains(sentry.LimitedBy(&r.Envelopes[0].Item.Header), q.category) {
+		if (q.name == heldQueue) == (r.HeldUntil != 0) && slices.Contains(sentry.LimitedBy(&r.Envelopes[0].Item.Header), q.category) {
 			return q
 		}
 	}

@@ -109,6 +109,6 @@ func TestQueuesHaveTheirOwnStorage(t *testing.T) {
 			}
 		}
 	}
-	assert.Len(t, known, 7)
+	assert.Len(t, known, 8)
 	require.NoError(t, h.metrics.Shutdown(t.Context()))
 }

@@ -57,7 +57,7 @@ func newTelemetry(set component.TelemetrySettings, attributes []attribute.KeyVal
 		fieldsDiscarded: meter.Counter("otelcol_exporter_sentry_envelope_fields_discarded", "{field}",
 			"Number of fields that were omitted from sent data."),
 		unreadable: meter.Counter("otelcol_exporter_sentry_envelope_unreadable_requests", "{request}",
-			"Number of damaged requests in the storage of the queue. They are lost."),
+			"Number of requests that were lost because they were damaged in the queue's storage."),
 	}
 	return t, meter.Err()
 }

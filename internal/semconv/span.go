@@ -21,6 +21,8 @@ const (
 	SentryReplayID          = "sentry.replay_id"
 	SentryDSCSampleRate     = "sentry.dsc.sample_rate" // of the envelope's trace header, as text
 	SentryDSCSampleRand     = "sentry.dsc.sample_rand"
+	SentryDSCSampled        = "sentry.dsc.sampled"
+	SentryDSCTransaction    = "sentry.dsc.transaction" // the one that began the trace
 )
 
 // Project.
@@ -32,6 +34,7 @@ const (
 	SentryServerName    = "sentry.server_name"    // if server.address is another host
 	SentryTags          = "sentry.tags"           // keys of the attributes that were tags
 	SentrySampleRand    = "sentry.sample_rand"
+	SentryDSCReplayID   = "sentry.dsc.replay_id"
 )
 
 // UnitSuffix (project) follows the key of an attribute with a unit.

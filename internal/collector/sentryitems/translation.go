@@ -167,7 +167,9 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 	}
 	if trace := envelope.Header.Trace; trace != nil {
 		t.source.Release, t.source.Environment = trace.Release, trace.Environment
-		t.source.SampleRate, t.source.SampleRand = trace.SampleRate, trace.SampleRand
+		t.source.Trace = attr.TraceHeader{
+			SampleRate: trace.SampleRate, SampleRand: trace.SampleRand, Sampled: trace.Sampled, ReplayID: trace.ReplayID, Transaction: trace.Transaction,
+		}
 	}
 	t.transactionStart = sync.OnceValue(t.decodeTransactionStart)
 	return t

@@ -217,5 +217,5 @@ func pythonFrame(content string) (f Frame, ok bool) {
 	}
 	number, function, found := strings.Cut(rest, ", in ")
 	line, valid := parseNumber(number)
-	return Frame{File: file, Line: line, Function: function}, found && valid
+	return Frame{File: file, Line: line, Function: function}, found && valid && function != ""
 }

@@ -44,8 +44,6 @@ var listed = func() (all []entry) {
 		{"log,trace_metric,span", `^/version$|^/ingest_settings/`},
 		{"trace_metric", `^/items\[\]/unit$`}, // none
 		{"check_in", `^/(type$|event_id$|modules/|contexts/trace/(op|origin|data/))`},
-		{"header transaction,header span,header event,header feedback", `^(sampled|replay_id|transaction)$`},
-		{"header event,header feedback", `^(sample_rate|sample_rand)$`},
 		{"header span", `^trace_id$`}, // that of the spans
 		{"header check_in,header log,header trace_metric", ``},
 
@@ -178,7 +176,7 @@ func translated(message any, spansOnly bool) tosentry.Export {
 	case ptrace.Traces:
 		return tosentry.TracesToTransactions(data, o.ExportOptions)
 	case plog.Logs:
-		return toitems.FromLogs(data, o)
+		return toitems.FromLogs(data, toitems.LogOptions{Options: o})
 	}
 	return toitems.FromMetrics(message.(pmetric.Metrics), toitems.MetricOptions{Options: o})
 }

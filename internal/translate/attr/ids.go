@@ -43,6 +43,26 @@ func DecodeHex(dst []byte, text string) bool {
 	return err == nil
 }
 
+// TraceText returns a trace ID as hex digits, or "" if it is empty.
+func TraceText(id pcommon.TraceID) string {
+	if id.IsEmpty() {
+		return ""
+	}
+	var text [2 * len(id)]byte // hex.EncodeToString would allocate twice
+	hex.Encode(text[:], id[:])
+	return string(text[:])
+}
+
+// SpanText returns a span ID as hex digits, or "" if it is empty.
+func SpanText(id pcommon.SpanID) string {
+	if id.IsEmpty() {
+		return ""
+	}
+	var text [2 * len(id)]byte
+	hex.Encode(text[:], id[:])
+	return string(text[:])
+}
+
 func SpanIDOf(text string) (id pcommon.SpanID) {
 	DecodeHex(id[:], text)
 	return id

@@ -2,7 +2,11 @@
 
 package attr
 
-import "go.opentelemetry.io/collector/pdata/ptrace"
+import (
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
 
 // SpanKinds maps the values of the attribute sentry.kind (in upper case, those of otel.kind) to
 // span kinds.
@@ -19,6 +23,16 @@ var StatusNames = [...]string{
 	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
 	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
 	"data_loss", "unauthenticated",
+}
+
+// IsSpanField reports whether an attribute is not data of a span in Sentry's format: there, it is a field, or a part of Profiling or
+// TraceHeader.
+func IsSpanField(key string) bool {
+	switch key {
+	case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:
+		return true
+	}
+	return isTraceHeaderKey(key)
 }
 
 // Unnamed is Sentry's name of a transaction without a name.

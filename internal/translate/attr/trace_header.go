@@ -8,47 +8,96 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// TraceHeader contains the members of an envelope's trace header that differ between spans of a
-// resource. Sentry extrapolates counts by the sample rate.
+// TraceHeader contains the members of an envelope's trace header that its items do not state. Sentry extrapolates counts by the sample rate,
+// has sampling rules for the transaction that began the trace, and links events to the replay.
 type TraceHeader struct {
-	TraceID    pcommon.TraceID
-	SampleRate string
-	SampleRand string
+	TraceID     pcommon.TraceID
+	SampleRate  string
+	SampleRand  string // the random number with which the rate was compared
+	Sampled     string // "true" or "false"
+	ReplayID    string
+	Transaction string
 }
 
-// TraceHeaderOf is the inverse of PutSampling.
+var traceHeaderKeys = []string{
+	semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand, semconv.SentryDSCSampled, semconv.SentryDSCReplayID, semconv.SentryDSCTransaction,
+}
+
+// member returns the member for one of traceHeaderKeys, or nil.
+func (h *TraceHeader) member(key string) *string {
+	switch key {
+	case semconv.SentryDSCSampleRate:
+		return &h.SampleRate
+	case semconv.SentryDSCSampleRand:
+		return &h.SampleRand
+	case semconv.SentryDSCSampled:
+		return &h.Sampled
+	case semconv.SentryDSCReplayID:
+		return &h.ReplayID
+	case semconv.SentryDSCTransaction:
+		return &h.Transaction
+	}
+	return nil
+}
+
+func isTraceHeaderKey(key string) bool { return new(TraceHeader).member(key) != nil }
+
+// Put sets the valid members, except those that are implied by the item.
+func (h TraceHeader) Put(attrs pcommon.Map, implied TraceHeader) {
+	for _, key := range traceHeaderKeys {
+		if text := validMember(key, *h.member(key)); text != *implied.member(key) {
+			PutText(attrs, key, text)
+		}
+	}
+}
+
+// TraceHeaderOf is the inverse of Put.
 func TraceHeaderOf(trace pcommon.TraceID, attrs pcommon.Map) TraceHeader {
 	h := TraceHeader{TraceID: trace}
 	for key, value := range attrs.All() {
-		switch key {
-		case semconv.SentryDSCSampleRate:
-			h.SampleRate = probability(value.AsString())
-		case semconv.SentryDSCSampleRand:
-			h.SampleRand = probability(value.AsString())
-		}
+		h.Read(key, value)
 	}
 	return h
 }
 
-// Or returns h, or the header of the segment if h has no sample rate.
+// Read sets the member that an attribute states. It reports whether there is one.
+func (h *TraceHeader) Read(key string, value pcommon.Value) bool {
+	member := h.member(key)
+	if member != nil {
+		*member = validMember(key, value.AsString())
+	}
+	return member != nil
+}
+
+// Or returns h, or the header of the segment if h has no members.
 func (h TraceHeader) Or(segment TraceHeader) TraceHeader {
-	if h.SampleRate == "" {
+	if h == (TraceHeader{TraceID: h.TraceID}) {
 		return segment
 	}
 	return h
 }
 
-// PutSampling sets the sample rate and the random number that it was compared with.
-func PutSampling(attrs pcommon.Map, rate, random string) {
-	PutText(attrs, semconv.SentryDSCSampleRate, probability(rate))
-	PutText(attrs, semconv.SentryDSCSampleRand, probability(random))
+// validMember returns "" for text that would make Relay ignore the trace header.
+func validMember(key, text string) string {
+	switch key {
+	case semconv.SentryDSCTransaction:
+		return Clip(text, MaxNameBytes)
+	case semconv.SentryDSCReplayID:
+		return jsonscan.SimpleID(text)
+	case semconv.SentryDSCSampled:
+		if text == "true" || text == "false" {
+			return text
+		}
+		return ""
+	}
+	return probability(text)
 }
 
-// probability returns a text that is a decimal number from 0 to 1, else "". Relay ignores a trace
-// header with any other text.
+// probability returns a text that is a decimal number from 0 to 1, else "".
 func probability(text string) string {
 	if len(text) > MaxIDBytes || strings.Trim(text, "0123456789.eE+-") != "" {
 		return ""

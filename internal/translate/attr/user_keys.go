@@ -4,19 +4,25 @@ package attr
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 
-// UserKeys are the conventional attributes for the fields of Sentry's user.
-var UserKeys = map[string]string{
-	"id":         semconv.UserID,
-	"username":   semconv.UserName,
-	"name":       semconv.UserFullName,
-	"email":      semconv.UserEmail,
-	"ip_address": semconv.ClientAddress,
+// UserFields are the fields of Sentry's user with conventional attributes.
+var UserFields = []struct{ Name, Key string }{
+	{"id", semconv.UserID}, {"username", semconv.UserName}, {"name", semconv.UserFullName}, {"email", semconv.UserEmail}, {"ip_address", semconv.ClientAddress},
+}
+
+// UserKey returns the attribute for a field of Sentry's user, or "" if there is no conventional one.
+func UserKey(name string) string {
+	for i := range UserFields {
+		if UserFields[i].Name == name {
+			return UserFields[i].Key
+		}
+	}
+	return ""
 }
 
 // IsUserKey reports whether an attribute is a field of Sentry's user.
 func IsUserKey(key string) bool {
-	for _, known := range UserKeys {
-		if known == key {
+	for i := range UserFields {
+		if UserFields[i].Key == key {
 			return true
 		}
 	}

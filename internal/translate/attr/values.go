@@ -219,3 +219,18 @@ func PutDecimal(m pcommon.Map, key, text string) {
 	}
 	PutText(m, key, text)
 }
+
+// Joined returns the text of a header, whose values are a list in OpenTelemetry.
+func Joined(value pcommon.Value) string {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return value.AsString()
+	}
+	if value.Slice().Len() == 1 {
+		return value.Slice().At(0).AsString()
+	}
+	var texts []string
+	for _, text := range value.Slice().All() {
+		texts = append(texts, text.AsString())
+	}
+	return strings.Join(texts, ", ")
+}

@@ -5,7 +5,8 @@
 // # Attributes
 //
 //	sentry.exceptions       frames from Sentry's SDKs: each gets a list "symbolicated", innermost first, in addition to the raw fields, which the
-//	                        exporter sends to Sentry. The list is empty for code that R8 shares between methods
+//	                        exporter sends to Sentry. The list is empty for code that R8 shares between methods. The same key in an exception
+//	                        is the original class
 //	sentry.threads          likewise
 //	exception.stacktrace    rewritten with the names. Without sentry.exceptions, it is parsed as the text of a JavaScript engine or of Java
 //	exception.type          the original class

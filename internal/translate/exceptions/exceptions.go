@@ -55,6 +55,7 @@ type writer struct {
 // source identifies the symbol files of an exception.
 type source struct {
 	platform string
+	release  string
 	debugIDs map[string]string // of scripts, by URL or path
 	mapping  string            // UUID of the ProGuard mapping
 	images   []symbolicate.Image
@@ -78,8 +79,8 @@ func (w *writer) exception(resource, attrs pcommon.Map) {
 }
 
 func sourceOf(resource, attrs pcommon.Map) *source {
-	s := &source{platform: attr.TextOf(resource, semconv.SentryPlatform)}
-	s.mapping = attr.FirstText(attr.TextOf(attrs, semconv.AppDebugProguardUUID), attr.TextOf(resource, semconv.AppDebugProguardUUID))
+	s := &source{platform: attr.TextOf(resource, semconv.SentryPlatform), release: symbolicate.Release(resource)}
+	s.mapping = attr.FirstText(attr.TextOf(attrs, semconv.AppDebugProguardUUID), symbolicate.MappingOf(resource))
 	if images, ok := attrs.Get(semconv.SentryDebugMetaImages); ok {
 		s.debugIDs = symbolicate.DebugIDs(images)
 		s.mapping = attr.FirstText(symbolicate.MappingID(images), s.mapping)
@@ -139,7 +140,7 @@ func (w *writer) native(s *source, raw string, address uint64, innermost bool) [
 
 // script looks up a position in generated JavaScript.
 func (w *writer) script(s *source, raw, url string, line, column int64) []symbols.Frame {
-	file, status := w.files.Script(symbolicate.ScriptID{DebugID: s.debugIDs[url], URL: url})
+	file, status := w.files.Script(symbolicate.ScriptID{DebugID: s.debugIDs[url], URL: url, Release: s.release})
 	var found []symbols.Frame
 	if status == symbols.OK {
 		found, status = file.Call(nil, raw, line, column)

@@ -35,7 +35,7 @@ const (
 type shop struct{ t testing.TB }
 
 func (s shop) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
-	if id.DebugID != debugID && id != (symbolicate.ScriptID{URL: url}) {
+	if id.DebugID != debugID && id != (symbolicate.ScriptID{URL: url, Release: "1.0"}) {
 		return nil, symbols.MissingFile
 	}
 	text, err := os.ReadFile("../../format/symbols/sourcemap/testdata/app/esbuild.js.map")
@@ -185,7 +185,11 @@ Caused by: Legacy: no stock
     at com.example.shop.Legacy$Inner$1.run (Legacy.java:5)`, text(attrs, "exception.stacktrace"))
 	assert.Equal(t, "Item", text(attrs, "exception.type"))
 	assert.Equal(t, "c", text(attrs, "exception.type.original"))
-	assert.Equal(t, before, sent(attrs), "Sentry gets raw frames")
+	list, _ := attrs.Get("sentry.exceptions")
+	for i, class := range []string{"com.example.shop.Legacy", "com.example.shop.Item"} {
+		assert.Equal(t, class, text(list.Slice().At(i).Map(), "symbolicated"))
+	}
+	assert.Equal(t, before, sent(attrs), "Sentry gets raw frames and types")
 }
 
 // The stack of the thrown exception can be that of its thread.
@@ -217,6 +221,7 @@ func TestText(t *testing.T) {
 	} {
 		traces := ptrace.NewTraces()
 		resource := traces.ResourceSpans().AppendEmpty()
+		resource.Resource().Attributes().PutStr("service.version", "1.0")
 		if c.mapping != "" {
 			resource.Resource().Attributes().PutStr("app.debug.proguard_uuid", c.mapping)
 		}

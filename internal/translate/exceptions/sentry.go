@@ -30,6 +30,7 @@ func (w *writer) sentryException(s *source, attrs pcommon.Map) {
 		changed = w.stack(s, m, e.Stacktrace, thrown) || changed
 		if class, ok := w.class(s, thrown); ok {
 			e.Module, e.Type = splitName(class)
+			m.PutStr(symbolicatedField, class)
 			changed = true
 		}
 	})
@@ -63,7 +64,7 @@ func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
 	}
 }
 
-// symbolicatedField is the key of the frames with the names from the symbol file.
+// symbolicatedField is the key of the names from the symbol file: in a frame those of its functions, in an exception that of its class.
 const symbolicatedField = "symbolicated"
 
 // stack writes names into the frames of an exception or a thread, and replaces the frames of the event. It reports whether any frame was

@@ -60,6 +60,7 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	putUser(attrs, e.User, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
+	src.Trace.Put(attrs, attr.TraceHeader{Transaction: e.Transaction})
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
 	putThreads(attrs, e.Threads)
 	putBreadcrumbs(attrs, e.Breadcrumbs, src)
@@ -117,11 +118,11 @@ func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 
 func putUser(attrs pcommon.Map, user []event.NamedValue, src Source) {
 	for _, member := range user {
-		key := attr.FirstText(attr.UserKeys[member.Name], semconv.SentryUserPrefix+member.Name)
+		key := attr.FirstText(attr.UserKey(member.Name), semconv.SentryUserPrefix+member.Name)
 		if !src.IncludePII && attr.IsPersonal(key) || string(member.Value) == `"{{auto}}"` {
 			continue // auto: Sentry's server would insert the sender's address
 		}
-		if _, conventional := attr.UserKeys[member.Name]; conventional {
+		if attr.UserKey(member.Name) != "" {
 			attr.PutText(attrs, key, attr.PlainText(member.Value))
 			continue
 		}

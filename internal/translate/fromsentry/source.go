@@ -7,6 +7,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // Source contains the inputs of the translation other than the payload: request metadata, time of
@@ -31,7 +32,7 @@ type Source struct {
 	// attachments no release.
 	EventID, Release, Environment string
 
-	SampleRate, SampleRand string // of the trace, from the envelope header
+	Trace attr.TraceHeader // of the envelope, without the trace ID
 
 	// IncludePII keeps what Sentry calls default PII: cookies, authorization headers, http.env, IP
 	// addresses, e-mail.

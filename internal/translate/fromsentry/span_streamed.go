@@ -25,7 +25,7 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 	for i := range s.Attributes {
 		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
 	}
-	attr.PutSampling(attrs, src.SampleRate, src.SampleRand)
+	src.Trace.Put(attrs, impliedBySpans)
 	attr.PutText(attrs, semconv.SentryKind, s.Kind)
 	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
 	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)

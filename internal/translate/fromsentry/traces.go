@@ -37,12 +37,15 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 	return out
 }
 
+// impliedBySpans: SDKs send only the spans of sampled traces.
+var impliedBySpans = attr.TraceHeader{Sampled: "true"}
+
 // SpanToTraces translates a standalone span without a container.
 func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	out, spans := newTraces(standaloneIdentity(s, src), src)
 	span := spans.AppendEmpty()
 	fillSpan(span, s, attr.Profiling{}, src)
-	attr.PutSampling(span.Attributes(), src.SampleRate, src.SampleRand)
+	src.Trace.Put(span.Attributes(), impliedBySpans)
 	removePersonalFromSpans(spans, src)
 	return out
 }
@@ -125,7 +128,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
 	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
 	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // PHP states it only in the envelope header
-	attr.PutSampling(attrs, src.SampleRate, src.SampleRand)
+	src.Trace.Put(attrs, attr.TraceHeader{Sampled: impliedBySpans.Sampled, Transaction: t.Transaction})
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)

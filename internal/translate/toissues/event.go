@@ -34,7 +34,7 @@ func (e *exporter) event(r *record) Event {
 		Exceptions: x.chain(r.handled()),
 	}
 	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
-		out.Trace.TraceID, out.Trace.SpanID = hex.EncodeToString(trace[:]), hex.EncodeToString(id[:])
+		out.Trace.TraceID, out.Trace.SpanID = attr.TraceText(trace), attr.SpanText(id)
 	}
 	if r.span == notSpan {
 		e.fillFromLog(out, r, x.message)
@@ -135,11 +135,9 @@ func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext
 // fillFromSpan sets the fields that the span and its segment state.
 func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 	span := r.spans[r.span]
-	out.User = tosentry.UserOf(span.Attributes(), false, new(attr.Scratch))
+	out.User = tosentry.AppendUser(nil, span.Attributes(), false, new(attr.Scratch))
 	out.Trace.Op, out.Trace.Status = attr.Clip(tosentry.ForeignOp(span), 128), tosentry.StatusName(span, false)
-	if parent := span.ParentSpanID(); !parent.IsEmpty() {
-		out.Trace.ParentSpanID = hex.EncodeToString(parent[:])
-	}
+	out.Trace.ParentSpanID = attr.SpanText(span.ParentSpanID())
 	if root := r.roots[r.span]; root >= 0 {
 		out.Transaction = attr.Clip(r.spans[root].Name(), maxTagValue)
 		out.Request = e.request(r.spans[root].Attributes(), r.spans[root].Kind())
@@ -266,7 +264,7 @@ func (r *record) contexts() []sentryevent.NamedValue {
 	if len(r.alsoOn) > 0 {
 		spans := value.Map().PutEmptySlice("also_on")
 		for _, id := range r.alsoOn {
-			spans.AppendEmpty().SetStr(hex.EncodeToString(id[:]))
+			spans.AppendEmpty().SetStr(attr.SpanText(id))
 		}
 	}
 	contexts := []sentryevent.NamedValue{{Name: "otel", Value: attr.JsonOf(value)}}

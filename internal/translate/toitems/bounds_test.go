@@ -45,7 +45,7 @@ func TestOutputIsBounded(t *testing.T) {
 					record.Attributes().PutStr(semconv.SentryItemType, "event")
 				}
 			}
-			requireBound(t, FromLogs(logs, options), new(plog.ProtoMarshaler).LogsSize(logs))
+			requireBound(t, FromLogs(logs, LogOptions{Options: options}), new(plog.ProtoMarshaler).LogsSize(logs))
 
 			metrics := pmetric.NewMetrics()
 			ofMetrics := metrics.ResourceMetrics().AppendEmpty()
@@ -103,7 +103,7 @@ func FuzzFromLogs(f *testing.F) {
 		}
 		before, err := new(plog.ProtoMarshaler).MarshalLogs(logs)
 		require.NoError(t, err)
-		export := FromLogs(logs, options)
+		export := FromLogs(logs, LogOptions{Options: options})
 		after, err := new(plog.ProtoMarshaler).MarshalLogs(logs)
 		require.NoError(t, err)
 		require.Equal(t, before, after, "the input has changed")

@@ -4,8 +4,6 @@ package toitems
 
 import (
 	"bytes"
-	"encoding/hex"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,14 +27,14 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	level, _ := levelOf(record)
 	out := &e.item
 	*out = event.ErrorEvent{ // reuses the memory of the last event
-		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]},
+		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]}, Breadcrumbs: out.Breadcrumbs[:0],
 		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform: attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
-		User: tosentry.UserOf(attrs, true, &e.scratch), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified, &e.scratch),
+		User: tosentry.AppendUser(out.User[:0], attrs, true, &e.scratch), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified, &e.scratch),
 	}
-	if id := record.TraceID(); !id.IsEmpty() {
-		out.Trace.TraceID, out.Trace.SpanID = hex.EncodeToString(id[:]), spanText(record.SpanID())
+	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
+		out.Trace.SpanID = attr.SpanText(record.SpanID())
 	}
 	if out.EventID == "" {
 		out.EventID = attr.HashID("event", out.Trace.TraceID, strconv.FormatUint(out.Timestamp.UnixNano, 10), record.Body().AsString())
@@ -54,11 +52,13 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if item == sentry.ItemFeedback {
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
-	e.payload = event.AppendEventLists(e.payload[:0], out, e.exceptions, e.threads)
+	e.payload = event.AppendEventLists(e.payload[:0], out, e.appendExceptions, e.appendThreads)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
 	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
-			TraceID: out.Trace.TraceID, Release: out.Release, Environment: out.Environment, Transaction: attr.Clip(out.Transaction, attr.MaxNameBytes),
+			TraceID: out.Trace.TraceID, SampleRate: e.header.SampleRate, SampleRand: e.header.SampleRand, Sampled: e.header.Sampled,
+			Release: out.Release, Environment: out.Environment,
+			Transaction: attr.FirstText(e.header.Transaction, attr.Clip(out.Transaction, attr.MaxNameBytes)), ReplayID: e.header.ReplayID,
 		}
 	}
 }
@@ -66,7 +66,8 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 // fields sets the fields and members of contexts that have their own attributes. All other attributes
 // belong in contexts.trace.data.
 func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
-	tags := tosentry.TagKeys(attrs)
+	clear(e.tags)
+	tosentry.AddTagKeys(e.tags, attrs)
 	var headers []event.NamedValue // of the response
 	for key, value := range attrs.All() {
 		switch key {
@@ -81,12 +82,12 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 		case semconv.SentryFingerprint:
 			out.Fingerprint = e.textsOf(value)
 		case semconv.SentryExceptions:
-			e.exceptions = e.list(value, formInException)
+			e.exceptions = value
 		case semconv.SentryThreads:
-			e.threads = e.list(value, formInThread)
+			e.threads = value
 		case semconv.SentryBreadcrumbs:
 			if value.Type() == pcommon.ValueTypeSlice {
-				out.Breadcrumbs = tosentry.CrumbsOf(value.Slice(), &e.scratch)
+				out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value.Slice(), &e.scratch)
 			}
 		case semconv.SentryDebugMetaImages:
 			out.Images = e.ofType(value, pcommon.ValueTypeSlice)
@@ -109,15 +110,18 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 		case semconv.ThreadID:
 			out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.Text(value.AsString())})
 		default:
-			member, isElsewhere := elsewhere[key]
+			if e.header.Read(key, value) {
+				continue
+			}
+			member, isElsewhere := placeOf(key)
 			if member.Context != "" {
 				e.contexts.Put(member.Context, member.Name, e.scratch.JSON(value))
 			}
 			if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
-				headers = append(headers, event.NamedValue{Name: name, Value: e.scratch.Text(tosentry.Joined(value))})
+				headers = append(headers, event.NamedValue{Name: name, Value: e.scratch.Text(attr.Joined(value))})
 			}
 			switch {
-			case tags[key]:
+			case e.tags[key]:
 				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
 			case !isElsewhere && !isPrefixed(key):
 				out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.JSON(value)})
@@ -136,37 +140,38 @@ func isPrefixed(key string) bool {
 		strings.HasPrefix(key, semconv.HTTPResponseHeaderPrefix)
 }
 
-// elsewhere contains the attributes that are read elsewhere, those that describe only the record, and
-// those that are members of contexts.
-var elsewhere = func() map[string]attr.ContextMember {
-	keys := map[string]attr.ContextMember{
-		semconv.SentryItemType: {}, semconv.SentryEventID: {}, semconv.SentryTags: {}, semconv.SentrySeverityText: {},
-		semconv.SentryClockDriftMS: {}, semconv.SentryClockDriftCorrected: {},
-		semconv.ExceptionType: {}, semconv.ExceptionMessage: {}, semconv.ExceptionStacktrace: {},
-		semconv.ExceptionTypeOriginal: {}, semconv.ExceptionStacktraceOriginal: {}, semconv.SymbolicationStatus: {},
-		semconv.SentryMessageTemplate: {}, semconv.SentryMessageParameters: {},
-		semconv.URLFull: {}, semconv.HTTPRequestMethod: {}, semconv.URLFragment: {}, semconv.URLQuery: {}, semconv.UserAgentOriginal: {},
-		semconv.SentryRequestQueryString: {}, semconv.SentryRequestData: {}, semconv.SentryRequestCookies: {}, semconv.SentryRequestEnv: {},
-		semconv.SentryReplayID: {},
+// placeOf returns the member of a context that an attribute contains, and reports whether the attribute is read elsewhere, describes only the
+// record, or is such a member. It is the inverse of fromsentry.contextKeys, except that the replay is a separate context.
+func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
+	switch key {
+	case semconv.SentryItemType, semconv.SentryEventID, semconv.SentryTags, semconv.SentrySeverityText,
+		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
+		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus,
+		semconv.SentryMessageTemplate, semconv.SentryMessageParameters,
+		semconv.URLFull, semconv.HTTPRequestMethod, semconv.URLFragment, semconv.URLQuery, semconv.UserAgentOriginal,
+		semconv.SentryRequestQueryString, semconv.SentryRequestData, semconv.SentryRequestCookies, semconv.SentryRequestEnv,
+		semconv.SentryReplayID:
+	case semconv.SentryProfileID:
+		member = attr.ContextMember{Context: "profile", Name: "profile_id"}
+	case semconv.SentryProfilerID:
+		member = attr.ContextMember{Context: "profile", Name: "profiler_id"}
+	case semconv.HTTPResponseStatusCode:
+		member = attr.ContextMember{Context: "response", Name: "status_code"}
+	case semconv.SentryFeedbackContactEmail:
+		member = attr.ContextMember{Context: "feedback", Name: "contact_email"}
+	case semconv.SentryFeedbackName:
+		member = attr.ContextMember{Context: "feedback", Name: "name"}
+	case semconv.SentryFeedbackAssociatedEventID:
+		member = attr.ContextMember{Context: "feedback", Name: "associated_event_id"}
+	case semconv.SentryFeedbackURL:
+		member = attr.ContextMember{Context: "feedback", Name: "url"}
+	case semconv.SentryFeedbackSource:
+		member = attr.ContextMember{Context: "feedback", Name: "source"}
+	default:
+		return member, attr.IsUserKey(key)
 	}
-	for _, key := range attr.UserKeys {
-		keys[key] = attr.ContextMember{}
-	}
-	maps.Copy(keys, contextMembers)
-	return keys
-}()
-
-// contextMembers is the inverse of fromsentry.contextKeys, except that the replay is a separate
-// context.
-var contextMembers = map[string]attr.ContextMember{
-	semconv.SentryProfileID:                 {Context: "profile", Name: "profile_id"},
-	semconv.SentryProfilerID:                {Context: "profile", Name: "profiler_id"},
-	semconv.HTTPResponseStatusCode:          {Context: "response", Name: "status_code"},
-	semconv.SentryFeedbackContactEmail:      {Context: "feedback", Name: "contact_email"},
-	semconv.SentryFeedbackName:              {Context: "feedback", Name: "name"},
-	semconv.SentryFeedbackAssociatedEventID: {Context: "feedback", Name: "associated_event_id"},
-	semconv.SentryFeedbackURL:               {Context: "feedback", Name: "url"},
-	semconv.SentryFeedbackSource:            {Context: "feedback", Name: "source"},
+	return member, true
 }
 
 // fillContexts sets the contexts of an event, without those of fields. Feedback is also a context.

@@ -18,189 +18,187 @@ import (
 //
 // It writes JSON without structs in between: an event has hundreds of such members, and reading them into structs took half of the time.
 
-// form is the form of a member in Sentry's schema. Members of another form are omitted.
-type form int
+// appendMember appends a member of one of the objects of Sentry's schema. It omits members that are not in the schema, or have another form.
+type appendMember func(dst []byte, name string, value pcommon.Value) []byte
 
-const (
-	isUnknown  form = iota // not in the schema
-	isText                 // any scalar, as text
-	isFlag                 // boolean
-	isWhole                // integer
-	isPosition             // line or column; 0 = none
-	isAddress              // hex text
-	isTexts                // list of texts
-	isObject               // any object
-	isAnything
-	isMechanism
-	isStacktrace
-	isFrames
-)
-
-func formInException(name string) form {
+func inException(dst []byte, name string, value pcommon.Value) []byte {
 	switch name {
 	case "type", "value", "module", "thread_id":
-		return isText
+		return appendText(dst, name, value)
 	case "mechanism":
-		return isMechanism
+		return appendObject(dst, name, value, inMechanism)
 	case "stacktrace":
-		return isStacktrace
+		return appendStacktrace(dst, name, value)
 	}
-	return isUnknown
+	return dst
 }
 
-func formInMechanism(name string) form {
+func inMechanism(dst []byte, name string, value pcommon.Value) []byte {
 	switch name {
 	case "type", "description", "help_link", "source":
-		return isText
+		return appendText(dst, name, value)
 	case "handled", "synthetic", "is_exception_group":
-		return isFlag
+		return appendFlag(dst, name, value)
 	case "exception_id", "parent_id":
-		return isWhole
+		return appendWhole(dst, name, value)
 	case "meta", "data":
-		return isObject
+		return appendAnyObject(dst, name, value)
 	}
-	return isUnknown
+	return dst
 }
 
-func formInThread(name string) form {
+func inThread(dst []byte, name string, value pcommon.Value) []byte {
 	switch name {
 	case "id", "name", "state":
-		return isText
+		return appendText(dst, name, value)
 	case "priority":
-		return isWhole
+		return appendWhole(dst, name, value)
 	case "crashed", "current", "main", "daemon":
-		return isFlag
+		return appendFlag(dst, name, value)
 	case "held_locks":
-		return isObject
+		return appendAnyObject(dst, name, value)
 	case "stacktrace":
-		return isStacktrace
+		return appendStacktrace(dst, name, value)
 	}
-	return isUnknown
+	return dst
 }
 
-func formInStacktrace(name string) form {
+func inStacktrace(dst []byte, name string, value pcommon.Value) []byte {
 	switch name {
 	case "frames":
-		return isFrames
+		return appendFrames(dst, name, value)
 	case "registers":
-		return isObject
+		return appendAnyObject(dst, name, value)
 	case "snapshot":
-		return isFlag
+		return appendFlag(dst, name, value)
 	}
-	return isUnknown
+	return dst
 }
 
-func formInFrame(name string) form {
+func inFrame(dst []byte, name string, value pcommon.Value) []byte {
 	switch name {
 	case "function", "raw_function", "module", "filename", "abs_path", "package", "platform", "context_line":
-		return isText
+		return appendText(dst, name, value)
 	case "lineno", "colno":
-		return isPosition
+		return appendPosition(dst, name, value)
 	case "in_app", "native":
-		return isFlag
+		return appendFlag(dst, name, value)
 	case "pre_context", "post_context":
-		return isTexts
+		return appendTexts(dst, name, value)
 	case "vars":
-		return isAnything
+		return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
 	case "instruction_addr", "symbol_addr":
-		return isAddress
+		return appendAddress(dst, name, value)
 	}
-	return isUnknown
+	return dst
 }
 
-// list returns the maps of a list as JSON, or nil if there are none. The result shares the memory of e.lists.
-func (e *logExporter) list(value pcommon.Value, formOf func(name string) form) []byte {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	start := len(e.lists)
-	e.lists = appendMaps(e.lists, value.Slice(), formOf)
-	if len(e.lists) == start+len("[]") {
-		return nil
-	}
-	return e.lists[start:len(e.lists):len(e.lists)]
+// none is a value that is not a list.
+var none = pcommon.NewValueEmpty()
+
+func (e *logExporter) appendExceptions(dst []byte) []byte {
+	return appendMaps(dst, e.exceptions, inException)
 }
 
-func appendMaps(dst []byte, list pcommon.Slice, formOf func(name string) form) []byte {
+func (e *logExporter) appendThreads(dst []byte) []byte {
+	return appendMaps(dst, e.threads, inThread)
+}
+
+// appendMaps appends the maps of a list. Other values are an empty list.
+func appendMaps(dst []byte, list pcommon.Value, member appendMember) []byte {
 	dst = append(dst, '[')
-	for i := range list.Len() {
-		dst = appendMap(dst, list.At(i), formOf)
-	}
-	return append(dst, ']')
-}
-
-// appendFrames appends the frames in reverse order.
-func appendFrames(dst []byte, list pcommon.Slice) []byte {
-	dst = append(dst, '[')
-	for i := list.Len() - 1; i >= 0; i-- {
-		dst = appendMap(dst, list.At(i), formInFrame)
+	if list.Type() == pcommon.ValueTypeSlice {
+		for i := range list.Slice().Len() {
+			dst = appendMap(dst, list.Slice().At(i), member)
+		}
 	}
 	return append(dst, ']')
 }
 
 // appendMap appends an element of the list at the end of dst, unless the element is no map.
-func appendMap(dst []byte, value pcommon.Value, formOf func(name string) form) []byte {
+func appendMap(dst []byte, value pcommon.Value, member appendMember) []byte {
 	if value.Type() != pcommon.ValueTypeMap {
 		return dst
 	}
 	if dst[len(dst)-1] != '[' {
 		dst = append(dst, ',')
 	}
-	return appendMembers(append(dst, '{'), value.Map(), formOf)
+	return appendMembers(append(dst, '{'), value.Map(), member)
 }
 
 // appendMembers appends the members of an object and its end.
-func appendMembers(dst []byte, m pcommon.Map, formOf func(name string) form) []byte {
+func appendMembers(dst []byte, m pcommon.Map, member appendMember) []byte {
 	for name, value := range m.All() {
-		dst = appendMember(dst, name, value, formOf(name))
+		dst = member(dst, name, value)
 	}
 	return append(dst, '}')
 }
 
-func appendMember(dst []byte, name string, value pcommon.Value, is form) []byte {
-	switch is {
-	case isText:
-		content := value.Str()
-		if content == "" {
-			content = value.AsString() // of another type
-		}
-		return jsonscan.AppendText(dst, name, content)
-	case isFlag:
-		if value.Type() == pcommon.ValueTypeBool {
-			return strconv.AppendBool(jsonscan.AppendKey(dst, name), value.Bool())
-		}
-	case isWhole:
-		if value.Type() == pcommon.ValueTypeInt {
-			return strconv.AppendInt(jsonscan.AppendKey(dst, name), value.Int(), 10)
-		}
-	case isPosition:
-		if number := uint32(value.Int()); number != 0 {
-			return strconv.AppendUint(jsonscan.AppendKey(dst, name), uint64(number), 10)
-		}
-	case isAddress:
-		if number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64); err == nil {
-			return jsonscan.AppendAddress(dst, name, number)
-		}
-	case isTexts:
-		return appendTexts(dst, name, value)
-	case isObject:
-		if value.Type() == pcommon.ValueTypeMap {
-			return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
-		}
-	case isAnything:
-		return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
-	case isMechanism:
-		if value.Type() == pcommon.ValueTypeMap {
-			return appendMembers(append(jsonscan.AppendKey(dst, name), '{'), value.Map(), formInMechanism)
-		}
-	case isStacktrace:
-		return appendStacktrace(dst, name, value)
-	case isFrames:
-		if value.Type() == pcommon.ValueTypeSlice {
-			return appendFrames(jsonscan.AppendKey(dst, name), value.Slice())
-		}
+// appendText appends any scalar as text.
+func appendText(dst []byte, name string, value pcommon.Value) []byte {
+	content := value.Str()
+	if content == "" {
+		content = value.AsString() // of another type
 	}
-	return dst
+	return jsonscan.AppendText(dst, name, content)
+}
+
+func appendFlag(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeBool {
+		return dst
+	}
+	return strconv.AppendBool(jsonscan.AppendKey(dst, name), value.Bool())
+}
+
+func appendWhole(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeInt {
+		return dst
+	}
+	return strconv.AppendInt(jsonscan.AppendKey(dst, name), value.Int(), 10)
+}
+
+// appendPosition appends a line or a column. 0 means none.
+func appendPosition(dst []byte, name string, value pcommon.Value) []byte {
+	number := uint32(value.Int())
+	if number == 0 {
+		return dst
+	}
+	return strconv.AppendUint(jsonscan.AppendKey(dst, name), uint64(number), 10)
+}
+
+// appendAddress appends an address, which is hex text.
+func appendAddress(dst []byte, name string, value pcommon.Value) []byte {
+	number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64)
+	if err != nil {
+		return dst
+	}
+	return jsonscan.AppendAddress(dst, name, number)
+}
+
+func appendAnyObject(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeMap {
+		return dst
+	}
+	return attr.AppendJSON(jsonscan.AppendKey(dst, name), value)
+}
+
+func appendObject(dst []byte, name string, value pcommon.Value, member appendMember) []byte {
+	if value.Type() != pcommon.ValueTypeMap {
+		return dst
+	}
+	return appendMembers(append(jsonscan.AppendKey(dst, name), '{'), value.Map(), member)
+}
+
+// appendFrames appends the frames in reverse order.
+func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, name), '[')
+	for i := value.Slice().Len() - 1; i >= 0; i-- {
+		dst = appendMap(dst, value.Slice().At(i), inFrame)
+	}
+	return append(dst, ']')
 }
 
 // appendStacktrace appends a member with frames, which Sentry requires.
@@ -212,7 +210,7 @@ func appendStacktrace(dst []byte, name string, value pcommon.Value) []byte {
 	if list, ok := value.Map().Get("frames"); !ok || list.Type() != pcommon.ValueTypeSlice {
 		dst = append(dst, `"frames":[]`...)
 	}
-	return appendMembers(dst, value.Map(), formInStacktrace)
+	return appendMembers(dst, value.Map(), inStacktrace)
 }
 
 func appendTexts(dst []byte, name string, value pcommon.Value) []byte {
@@ -233,7 +231,7 @@ func appendTexts(dst []byte, name string, value pcommon.Value) []byte {
 func ExceptionsOf(list pcommon.Value) (all []event.Exception) {
 	eachMap(list, func(m pcommon.Map) {
 		var x event.Exception
-		if e := decode("exception", m, formInException); len(e.Exceptions) == 1 {
+		if e := decode("exception", m, inException); len(e.Exceptions) == 1 {
 			x = e.Exceptions[0]
 		}
 		all = append(all, x)
@@ -245,7 +243,7 @@ func ExceptionsOf(list pcommon.Value) (all []event.Exception) {
 func ThreadsOf(list pcommon.Value) (all []event.EventThread) {
 	eachMap(list, func(m pcommon.Map) {
 		var x event.EventThread
-		if e := decode("threads", m, formInThread); len(e.Threads) == 1 {
+		if e := decode("threads", m, inThread); len(e.Threads) == 1 {
 			x = e.Threads[0]
 		}
 		all = append(all, x)
@@ -266,9 +264,9 @@ func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
 }
 
 // decode decodes an event with one element in a list.
-func decode(field string, m pcommon.Map, formOf func(name string) form) *event.ErrorEvent {
+func decode(field string, m pcommon.Map, member appendMember) *event.ErrorEvent {
 	payload := append([]byte(`{"`+field+`":[`), '{')
-	e, err := event.DecodeEvent(append(appendMembers(payload, m, formOf), `]}`...))
+	e, err := event.DecodeEvent(append(appendMembers(payload, m, member), `]}`...))
 	if err != nil {
 		return &event.ErrorEvent{}
 	}

@@ -3,12 +3,14 @@
 package toitems
 
 import (
+	"cmp"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -16,16 +18,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
+// LogOptions are the options of FromLogs.
+type LogOptions struct {
+	Options
+
+	MinSeverity plog.SeverityNumber // of records that become log elements; records without a severity have Info
+}
+
+// ReasonLogNotSelected is the reason for dropping log records below the minimum severity.
+const ReasonLogNotSelected discard.Reason = "log_not_selected"
+
 // FromLogs translates log records. Records of Sentry's items become the original items; all others
 // become elements of log containers, in order.
-func FromLogs(logs plog.Logs, o Options) tosentry.Export {
-	e := logExporter{exporter: newExporter(o, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
+func FromLogs(logs plog.Logs, o LogOptions) tosentry.Export {
+	e := logExporter{exporter: newExporter(o.Options, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }), tags: map[string]bool{}, minSeverity: o.MinSeverity}
+	e.Items = make([]tosentry.Outgoing, 0, min(logs.LogRecordCount(), sentry.MaxOutgoingLogs)) // an event is an item of its own
 	e.container = e.newContainer(sentry.ItemLog, sentry.ContentTypeLogs, sentry.MaxOutgoingLogs)
 	defer e.container.release()
 	for _, resource := range logs.ResourceLogs().All() {
 		read := tosentry.ReadResource(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeLogs().All() {
-			s := newSource(read, scope.Scope(), &o)
+			s := newSource(read, scope.Scope(), &o.Options)
 			for _, record := range scope.LogRecords().All() {
 				e.record(record, s)
 			}
@@ -38,22 +51,24 @@ func FromLogs(logs plog.Logs, o Options) tosentry.Export {
 // logExporter translates one message of log records.
 type logExporter struct {
 	exporter
-	container container
-	element   event.Log // of the current record
+	container   container
+	minSeverity plog.SeverityNumber
+	element     event.Log // of the current record
 
 	// Of the current event:
 	item     event.ErrorEvent
+	header   attr.TraceHeader
 	contexts tosentry.Contexts
+	tags     map[string]bool
 	texts    []string
-	lists    []byte // memory of the next two
 	exceptions,
-	threads []byte // JSON lists
+	threads pcommon.Value // lists
 	payload []byte
 }
 
 // reset makes the memory of the last record available.
 func (e *logExporter) reset() {
-	e.texts, e.lists, e.exceptions, e.threads = e.texts[:0], e.lists[:0], nil, nil
+	e.texts, e.exceptions, e.threads, e.header = e.texts[:0], none, none, attr.TraceHeader{}
 	e.scratch.Reset()
 }
 
@@ -83,13 +98,17 @@ func itemType(value pcommon.Value, ok bool) string {
 
 // log is the inverse of fromsentry.fillLog, for records of any origin.
 func (e *logExporter) log(record plog.LogRecord, s *source) {
+	if severityOf(record) < e.minSeverity {
+		e.lose(ReasonLogNotSelected)
+		return
+	}
 	attrs := record.Attributes()
 	if record.Body().Type() == pcommon.ValueTypeEmpty && attrs.Len() == 0 && record.EventName() == "" {
 		e.lose(event.ReasonLogNoBody)
 		return
 	}
 	out := &e.element
-	*out = event.Log{Attributes: out.Attributes[:0], Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()), SpanID: spanText(record.SpanID())}
+	*out = event.Log{Attributes: out.Attributes[:0], Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()), SpanID: attr.SpanText(record.SpanID())}
 	level, text := levelOf(record)
 	out.Level = level
 	if number := record.SeverityNumber(); number > 0 {
@@ -131,11 +150,17 @@ func (e *logExporter) body(out *event.Log, body pcommon.Value) {
 // levels are Sentry's levels. Each corresponds to four severity numbers of OpenTelemetry.
 var levels = [6]string{"trace", "debug", "info", "warn", "error", "fatal"}
 
+// severityOf returns the severity of a record: its number, else that of its text, else Info.
+func severityOf(record plog.LogRecord) plog.SeverityNumber {
+	known, _ := attr.Severity(record.SeverityText())
+	return cmp.Or(record.SeverityNumber(), known, plog.SeverityNumberInfo)
+}
+
 // sentLevel returns the level as sent to the receiver, if the severity text differs from it.
 // Python's SDK has an attribute of the same name.
 func sentLevel(record plog.LogRecord) string {
 	sent := attr.TextOf(record.Attributes(), semconv.SentrySeverityText)
-	if _, text := attr.Severity(sent); sent != text && text == record.SeverityText() {
+	if _, text := attr.Severity(sent); sent != "" && sent != text && text == record.SeverityText() {
 		return sent
 	}
 	return ""

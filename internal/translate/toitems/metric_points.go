@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // A histogram does not contain its values. Sentry's type for values, the distribution, is therefore
@@ -155,7 +156,7 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 	synthetic := false
 	out.TraceID, synthetic = p.traceID(trace, out.Timestamp.UnixNano, &p.options.Options)
 	if !synthetic {
-		out.SpanID = spanText(span)
+		out.SpanID = attr.SpanText(span)
 	}
 	size := jsonGrowth * (len(name) + len(unit))
 	for _, attrs := range []pcommon.Map{p.attrs, own} {

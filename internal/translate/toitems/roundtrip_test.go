@@ -75,7 +75,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.LogsToLogs(sent, src), options)
+		back := FromLogs(fromsentry.LogsToLogs(sent, src), LogOptions{Options: options})
 		for i := range back.Items {
 			c, err := event.DecodeLogs(back.Items[i].Payload, back.Items[i].Header.ItemCount)
 			require.NoError(t, err, name)
@@ -93,7 +93,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if item.Header.Type == sentry.ItemFeedback {
 			logs = fromsentry.FeedbackToLogs(sent, src)
 		}
-		back := FromLogs(logs, options)
+		back := FromLogs(logs, LogOptions{Options: options})
 		require.Empty(t, back.Lost, name)
 		require.Len(t, back.Items, 1, name)
 		require.Equal(t, item.Header.Type, back.Items[0].Header.Type, name)
@@ -106,7 +106,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.CheckInToLogs(sent, src), options)
+		back := FromLogs(fromsentry.CheckInToLogs(sent, src), LogOptions{Options: options})
 		require.Len(t, back.Items, 1, name)
 		returned, err := event.DecodeCheckIn(back.Items[0].Payload)
 		require.NoError(t, err, name)
@@ -122,7 +122,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.UserReportToLogs(sent, src), options)
+		back := FromLogs(fromsentry.UserReportToLogs(sent, src), LogOptions{Options: options})
 		require.Len(t, back.Items, 1, name)
 		returned, err := event.DecodeUserReport(back.Items[0].Payload)
 		require.NoError(t, err, name)

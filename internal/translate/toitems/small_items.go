@@ -3,8 +3,6 @@
 package toitems
 
 import (
-	"encoding/hex"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
@@ -21,13 +19,10 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 	out := &event.CheckIn{
 		ID: attr.TextOf(attrs, semconv.SentryCheckInID), MonitorSlug: attr.TextOf(attrs, semconv.SentryMonitorSlug), Status: attr.TextOf(attrs, semconv.SentryCheckInStatus),
 		Platform: s.Platform, Release: s.Release, Environment: s.Environment, ServerName: attr.TextOf(attrs, semconv.ServerAddress), SDK: s.Sdk,
-		SpanID: spanText(record.SpanID()),
+		TraceID: attr.TraceText(record.TraceID()), SpanID: attr.SpanText(record.SpanID()),
 	}
 	if record.Timestamp() != 0 {
 		out.Timestamp = e.timestamp(record.Timestamp())
-	}
-	if id := record.TraceID(); !id.IsEmpty() {
-		out.TraceID = hex.EncodeToString(id[:])
 	}
 	if duration, ok := attrs.Get(semconv.SentryCheckInDuration); ok && duration.Type() == pcommon.ValueTypeDouble {
 		out.Duration = jsonscan.Some(duration.Double())

@@ -38,7 +38,7 @@ func (c *crumbs) add(s *tracedSpan) {
 		if exception != "" {
 			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
 		}
-		data.Map().PutStr("span_id", spanText(s.SpanID()))
+		data.Map().PutStr("span_id", attr.SpanText(s.SpanID()))
 		crumb.Data = attr.JsonOf(data)
 		c.all = append(c.all, crumb)
 	}
@@ -61,8 +61,8 @@ func (c *crumbs) settle() (tooMany int) {
 	return tooMany
 }
 
-// CrumbsOf is the inverse of fromsentry.putBreadcrumbs.
-func CrumbsOf(list pcommon.Slice, scratch *attr.Scratch) (all []sentryevent.Breadcrumb) {
+// AppendCrumbs is the inverse of fromsentry.putBreadcrumbs.
+func AppendCrumbs(all []sentryevent.Breadcrumb, list pcommon.Slice, scratch *attr.Scratch) []sentryevent.Breadcrumb {
 	for _, entry := range list.All() {
 		if entry.Type() != pcommon.ValueTypeMap {
 			continue

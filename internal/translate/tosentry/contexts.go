@@ -16,11 +16,12 @@ import (
 
 // Contexts collects the contexts of an event or a transaction: attributes, and members that are in
 // other attributes.
-type Contexts struct {
-	names   []string
-	sent    []pcommon.Value // by name; pcommon.Value{} = only members
-	members []member
-	same    []event.NamedValue // members of one context
+type Contexts struct{ all []context }
+
+type context struct {
+	name    string
+	sent    pcommon.Value // pcommon.Value{} = only members
+	members []event.NamedValue
 }
 
 type member struct {
@@ -31,10 +32,13 @@ type member struct {
 // Fill replaces the contexts. It is the inverse of fromsentry.putContexts. If repeat is set, it adds
 // the machine of the resource, and the other resource attributes as a separate context.
 func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scratch *attr.Scratch) {
-	c.names, c.sent, c.members = c.names[:0], c.sent[:0], c.members[:0]
+	c.all = c.all[:0]
+	var replay []byte
 	for key, value := range attrs.All() {
 		if name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix); ok && name != "" && name != "trace" {
-			c.names, c.sent = append(c.names, name), append(c.sent, value)
+			c.add(name, value)
+		} else if key == semconv.SentryReplayID {
+			replay = scratch.JSON(value)
 		}
 	}
 	if repeat {
@@ -42,51 +46,58 @@ func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scra
 			c.Put(m.context, m.Name, m.Value)
 		}
 	}
-	if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
-		c.Put("replay", "replay_id", scratch.JSON(replay))
+	if replay != nil {
+		c.Put("replay", "replay_id", replay)
 	}
 	if repeat && len(resource.otherJSON) > 0 {
 		c.Put("otel", "resource", resource.otherJSON)
 	}
 }
 
+// add adds a context. It reuses the memory of a context of the last event.
+func (c *Contexts) add(name string, sent pcommon.Value) {
+	n := len(c.all)
+	c.all = slices.Grow(c.all, 1)[:n+1]
+	c.all[n] = context{name, sent, c.all[n].members[:0]}
+}
+
+func (c *Contexts) index(name string) int {
+	return slices.IndexFunc(c.all, func(known context) bool { return known.name == name })
+}
+
 // Put sets a member of a context.
 func (c *Contexts) Put(context, name string, json []byte) {
-	if !slices.Contains(c.names, context) {
-		c.names, c.sent = append(c.names, context), append(c.sent, pcommon.Value{})
+	i := c.index(context)
+	if i < 0 {
+		i = len(c.all)
+		c.add(context, pcommon.Value{})
 	}
-	c.members = append(c.members, member{context, event.NamedValue{Name: name, Value: json}})
+	c.all[i].members = append(c.all[i].members, event.NamedValue{Name: name, Value: json})
 }
 
 // Remove removes a context.
 func (c *Contexts) Remove(name string) {
-	if i := slices.Index(c.names, name); i >= 0 {
-		c.names, c.sent = slices.Delete(c.names, i, i+1), slices.Delete(c.sent, i, i+1)
+	if i := c.index(name); i >= 0 {
+		c.all = slices.Delete(c.all, i, i+1)
 	}
 }
 
 // AppendTo appends the contexts to a list.
 func (c *Contexts) AppendTo(list []event.NamedValue, scratch *attr.Scratch) []event.NamedValue {
-	for i, name := range c.names {
-		list = append(list, event.NamedValue{Name: name, Value: c.json(name, c.sent[i], scratch)})
+	for i := range c.all {
+		list = append(list, event.NamedValue{Name: c.all[i].name, Value: c.all[i].json(scratch)})
 	}
 	return list
 }
 
-func (c *Contexts) json(name string, sent pcommon.Value, scratch *attr.Scratch) []byte {
-	c.same = c.same[:0]
-	for i := range c.members {
-		if c.members[i].context == name {
-			c.same = append(c.same, c.members[i].NamedValue)
-		}
-	}
+func (c *context) json(scratch *attr.Scratch) []byte {
 	switch {
-	case len(c.same) == 0:
-		return scratch.JSON(sent)
-	case sent == (pcommon.Value{}) || sent.Type() != pcommon.ValueTypeMap:
-		return scratch.Object(pcommon.Map{}, c.same)
+	case len(c.members) == 0:
+		return scratch.JSON(c.sent)
+	case c.sent == (pcommon.Value{}) || c.sent.Type() != pcommon.ValueTypeMap:
+		return scratch.Object(pcommon.Map{}, c.members)
 	}
-	return scratch.Object(sent.Map(), c.same)
+	return scratch.Object(c.sent.Map(), c.members)
 }
 
 // machineKeys are the members of contexts that are on the resource, in a fixed order.

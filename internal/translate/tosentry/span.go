@@ -18,14 +18,15 @@ import (
 func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	fromSentry := e.resource.FromSentry
 	out := event.Span{
-		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
+		TraceID: attr.TraceText(s.TraceID()), SpanID: attr.SpanText(s.SpanID()), ParentSpanID: attr.SpanText(s.ParentSpanID()),
 		Status: StatusName(s.Span, fromSentry),
 		Links: linksOf(s.Links(), func(key string, value pcommon.Value) event.Attribute {
 			return event.Attribute{Key: key, Value: attr.JsonOf(value)}
 		}),
 	}
 	out.Start, out.End = timesOf(s.Span)
-	tags := TagKeys(s.Attributes())
+	tags := map[string]bool{}
+	AddTagKeys(tags, s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch key {
 		case semconv.SentryOp:
@@ -42,14 +43,14 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 			out.IsRemote = jsonscan.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
 		case semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
-		case semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName, semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand:
-			// Set by the transaction, or below.
 		default:
-			if tags[key] {
+			switch {
+			case key == semconv.SentrySegmentID, attr.IsSpanField(key): // set by the transaction, or below
+			case tags[key]:
 				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
-				continue
+			default:
+				out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
 			}
-			out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
 		}
 	}
 	if !fromSentry {
@@ -148,17 +149,13 @@ func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
 	}
 }
 
-// TagKeys returns the keys of the attributes that were tags.
-func TagKeys(attrs pcommon.Map) map[string]bool {
-	list, ok := attrs.Get(semconv.SentryTags)
-	if !ok || list.Type() != pcommon.ValueTypeSlice {
-		return nil
+// AddTagKeys adds the keys of the attributes that were tags to a set.
+func AddTagKeys(keys map[string]bool, attrs pcommon.Map) {
+	if list, ok := attrs.Get(semconv.SentryTags); ok && list.Type() == pcommon.ValueTypeSlice {
+		for _, key := range list.Slice().All() {
+			keys[key.AsString()] = true
+		}
 	}
-	keys := map[string]bool{}
-	for _, key := range list.Slice().All() {
-		keys[key.AsString()] = true
-	}
-	return keys
 }
 
 // linksOf is the inverse of fromsentry.putLinks. Links without IDs are skipped.
@@ -168,7 +165,7 @@ func linksOf(links ptrace.SpanLinkSlice, attribute func(string, pcommon.Value) e
 			continue
 		}
 		out := event.SpanLink{
-			TraceID: traceText(link.TraceID()), SpanID: spanText(link.SpanID()), Sampled: jsonscan.Some(link.Flags()&attr.SampledFlag != 0),
+			TraceID: attr.TraceText(link.TraceID()), SpanID: attr.SpanText(link.SpanID()), Sampled: jsonscan.Some(link.Flags()&attr.SampledFlag != 0),
 		}
 		for key, value := range link.Attributes().All() {
 			out.Attributes = append(out.Attributes, attribute(key, value))

@@ -20,7 +20,7 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 	s := &spans[index]
 	root := tree.segment[index]
 	out := event.StreamedSpan{
-		TraceID: traceText(s.TraceID()), SpanID: spanText(s.SpanID()), ParentSpanID: spanText(s.ParentSpanID()),
+		TraceID: attr.TraceText(s.TraceID()), SpanID: attr.SpanText(s.SpanID()), ParentSpanID: attr.SpanText(s.ParentSpanID()),
 		Name: attr.FirstText(s.Name(), attr.Unnamed), Status: "ok", IsSegment: jsonscan.Some(root == index), Links: linksOf(s.Links(), attr.TypedAttribute),
 	}
 	if s.Status().Code() == ptrace.StatusCodeError {
@@ -33,7 +33,7 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 	all := attributeSet{taken: map[string]bool{}}
 	e.ownAttributes(&all, s)
 	if root >= 0 {
-		all.text(semconv.SentrySegmentID, spanText(spans[root].SpanID()))
+		all.text(semconv.SentrySegmentID, attr.SpanText(spans[root].SpanID()))
 	}
 	e.sharedAttributes(&all, s, out.IsSegment.Value)
 	out.Attributes = all.list
@@ -50,9 +50,9 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	all.text(semconv.ThreadName, p.Name)
 	units := e.unitsOf(s.Attributes())
 	for key, value := range s.Attributes().All() {
-		switch key {
-		case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName, semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand:
-		case semconv.SentryMeasurements:
+		switch {
+		case attr.IsSpanField(key):
+		case key == semconv.SentryMeasurements:
 			for _, m := range measuresOf(value) {
 				all.put(event.Attribute{Key: m.Name, Type: "double", Value: attr.AppendDouble(nil, m.Value), Unit: m.Unit})
 			}

@@ -3,9 +3,6 @@
 package tosentry
 
 import (
-	"encoding/hex"
-
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -110,9 +107,10 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 
 // samplingContext returns the trace header that SDKs add to the envelope.
 func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingContext {
+	h := &s.header
 	return &sentry.DynamicSamplingContext{
-		TraceID: traceText(s.TraceID()), Sampled: "true", SampleRate: s.header.SampleRate, SampleRand: s.header.SampleRand,
-		Release: clip(s.id.Release, maxName), Environment: clip(s.id.Environment, maxName), Transaction: clip(transaction, maxName),
+		TraceID: attr.TraceText(s.TraceID()), SampleRate: h.SampleRate, SampleRand: h.SampleRand, Sampled: attr.FirstText(h.Sampled, "true"), ReplayID: h.ReplayID,
+		Release: clip(s.id.Release, maxName), Environment: clip(s.id.Environment, maxName), Transaction: clip(attr.FirstText(h.Transaction, transaction), maxName),
 	}
 }
 
@@ -183,12 +181,3 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 // ReasonSpanEvent: a span event in a container, which has no field for it, or beyond the limit of
 // breadcrumbs.
 const ReasonSpanEvent discard.Reason = "span_event_no_place"
-
-func traceText(id pcommon.TraceID) string { return hex.EncodeToString(id[:]) }
-
-func spanText(id pcommon.SpanID) string {
-	if id.IsEmpty() {
-		return ""
-	}
-	return hex.EncodeToString(id[:])
-}

@@ -308,6 +308,7 @@ func randomSpan(r *rand.Rand, s ptrace.Span) {
 		semconv.SentryOp, semconv.SentryOrigin, semconv.SentryKind, semconv.SentryIsSegment, semconv.SentrySegmentID, semconv.SentryMeasurements, semconv.SentryTags, semconv.ThreadID, semconv.SentryProfilerID, semconv.SentryTransactionID, semconv.SentryBreadcrumbs,
 		semconv.SentryFingerprint, semconv.SentryModules, semconv.SentryExtra, semconv.ServerAddress, "http.response.status_code", "db.statement", "sentry.context.os", "sentry.context.",
 		"user.id", "http.request.header.x", "url.query", "", semconv.SentryExclusiveTime,
+		semconv.SentryDSCSampleRate, semconv.SentryDSCSampleRand, semconv.SentryDSCSampled, semconv.SentryDSCReplayID, semconv.SentryDSCTransaction,
 	} {
 		if r.IntN(4) == 0 {
 			randomValue(r, s.Attributes().PutEmpty(key), 0)
@@ -388,7 +389,7 @@ func checkTraces(t testing.TB, traces ptrace.Traces, o ExportOptions) {
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
-				left[spanInItem{traceText(span.TraceID()), spanText(span.SpanID())}]++
+				left[spanInItem{attr.TraceText(span.TraceID()), attr.SpanText(span.SpanID())}]++
 			}
 		}
 	}
@@ -432,30 +433,37 @@ func FuzzTracesToTransactions(f *testing.F) {
 	})
 }
 
-// TestSampling: the trace header of each item has the sample rate of its spans; spans without one have that of their segment.
-func TestSampling(t *testing.T) {
-	for _, c := range []struct {
-		rate, random string
-		want         attr.TraceHeader
-	}{
-		{"0.25", "0.125", attr.TraceHeader{SampleRate: "0.25", SampleRand: "0.125"}},
-		{"1", "2", attr.TraceHeader{SampleRate: "1"}},
-		{"NaN", "-1", attr.TraceHeader{}},
-		{"0x1p-2", "half", attr.TraceHeader{}},
-		{"0." + strings.Repeat("1", attr.MaxIDBytes), "", attr.TraceHeader{}},
+// TestTraceHeader: the trace header of each item has the members that its spans state; spans without any have those of their segment.
+func TestTraceHeader(t *testing.T) {
+	const replay = "0123456789abcdef0123456789abcdef"
+	for _, c := range []struct{ sent, want attr.TraceHeader }{
+		{
+			attr.TraceHeader{SampleRate: "0.25", SampleRand: "0.125", Sampled: "false", ReplayID: replay, Transaction: "GET /"},
+			attr.TraceHeader{SampleRate: "0.25", SampleRand: "0.125", Sampled: "false", ReplayID: replay, Transaction: "GET /"},
+		},
+		{attr.TraceHeader{SampleRate: "1", SampleRand: "2", Transaction: "GET /"}, attr.TraceHeader{SampleRate: "1", Sampled: "true", Transaction: "GET /"}},
+		{attr.TraceHeader{SampleRate: "NaN", SampleRand: "-1", Transaction: "GET /"}, attr.TraceHeader{Sampled: "true", Transaction: "GET /"}},
+		{attr.TraceHeader{SampleRate: "0x1p-2", SampleRand: "half", Sampled: "yes", ReplayID: "1", Transaction: "GET /"}, attr.TraceHeader{Sampled: "true", Transaction: "GET /"}},
+		{attr.TraceHeader{SampleRate: "0." + strings.Repeat("1", attr.MaxIDBytes), Transaction: "GET /"}, attr.TraceHeader{Sampled: "true", Transaction: "GET /"}},
 	} {
 		for _, spansOnly := range []bool{false, true} {
 			traces, o := otelTraces(), exportOptions
 			o.SpansOnly = spansOnly
 			spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans() // a child, its segment, and a span of another segment
-			spans.At(1).Attributes().PutStr(semconv.SentryDSCSampleRate, c.rate)
-			spans.At(1).Attributes().PutStr(semconv.SentryDSCSampleRand, c.random)
-			spans.At(2).Attributes().PutStr(semconv.SentryDSCSampleRate, "0.5")
+			for key, text := range map[string]string{
+				semconv.SentryDSCSampleRate: c.sent.SampleRate, semconv.SentryDSCSampleRand: c.sent.SampleRand, semconv.SentryDSCSampled: c.sent.Sampled,
+				semconv.SentryDSCReplayID: c.sent.ReplayID, semconv.SentryDSCTransaction: c.sent.Transaction,
+			} {
+				spans.At(1).Attributes().PutStr(key, text)
+			}
+			spans.At(2).Attributes().PutStr(semconv.SentryDSCTransaction, "GET /cart")
 			items := TracesToTransactions(traces, o).Items
 			require.Len(t, items, 2)
-			for i, want := range []attr.TraceHeader{c.want, {SampleRate: "0.5"}} {
+			for i, want := range []attr.TraceHeader{c.want, {Sampled: "true", Transaction: "GET /cart"}} {
 				require.Empty(t, ingestSpansVerdict(&items[i]))
-				require.Equal(t, want, attr.TraceHeader{SampleRate: items[i].Trace.SampleRate, SampleRand: items[i].Trace.SampleRand}, "%q", c.rate)
+				h := items[i].Trace
+				got := attr.TraceHeader{SampleRate: h.SampleRate, SampleRand: h.SampleRand, Sampled: h.Sampled, ReplayID: h.ReplayID, Transaction: h.Transaction}
+				require.Equal(t, want, got)
 				require.NotContains(t, string(items[i].Payload), "sentry.dsc")
 			}
 			require.Equal(t, spansOnly, items[0].Count == 2 && items[0].Item.Header.Type == sentry.ItemSpan)

@@ -47,7 +47,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 // returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue, scratch *attr.Scratch) (rest []event.NamedValue) {
 	attrs := s.Attributes()
-	t.User = UserOf(attrs, e.resource.FromSentry, scratch)
+	t.User = AppendUser(nil, attrs, e.resource.FromSentry, scratch)
 	t.Request = RequestOf(attrs, s.Kind(), scratch)
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
@@ -73,7 +73,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		case key == semconv.SentryExtra && value().Type() == pcommon.ValueTypeMap:
 			t.Extra = member.Value
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
-			t.Breadcrumbs = CrumbsOf(value().Slice(), scratch)
+			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
 		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
 		case attr.IsUserKey(key) && e.resource.FromSentry, attr.IsUserKey(key) && key != semconv.ClientAddress:
@@ -89,16 +89,16 @@ func has(attrs pcommon.Map, key string) bool {
 	return ok
 }
 
-// UserOf is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
+// AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
 // that of the user.
-func UserOf(attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) (user []event.NamedValue) {
-	for _, name := range []string{"id", "username", "name", "email", "ip_address"} {
-		if value, ok := attrs.Get(attr.UserKeys[name]); ok && (fromSentry || name != "ip_address") {
-			user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
+func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) []event.NamedValue {
+	for _, field := range attr.UserFields {
+		if value, ok := attrs.Get(field.Key); ok && (fromSentry || field.Key != semconv.ClientAddress) {
+			user = append(user, event.NamedValue{Name: field.Name, Value: scratch.Text(value.AsString())})
 		}
 	}
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKeys[name] == "" {
+		if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKey(name) == "" {
 			user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
 		}
 	}
@@ -117,44 +117,39 @@ var requestOnly = map[string]bool{
 // remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
 // the request.
 func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *event.HTTPRequest {
-	r := &event.HTTPRequest{
-		URL: attr.TextOf(attrs, semconv.URLFull), Method: attr.TextOf(attrs, semconv.HTTPRequestMethod), Fragment: attr.TextOf(attrs, semconv.URLFragment),
-	}
 	if kind == ptrace.SpanKindClient { // an outgoing request
 		return nil
 	}
-	if query, ok := attrs.Get(semconv.URLQuery); ok {
-		r.QueryString = scratch.JSON(query)
-	} else if query, ok := attrs.Get(semconv.SentryRequestQueryString); ok {
-		r.QueryString = scratch.JSON(query)
-	}
+	var r event.HTTPRequest
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
-			r.Headers = append(r.Headers, event.Tag{Key: name, Value: Joined(value)})
-		}
-	}
-	for _, part := range []struct {
-		key string
-		to  *[]byte
-	}{{semconv.SentryRequestData, &r.Data}, {semconv.SentryRequestCookies, &r.Cookies}, {semconv.SentryRequestEnv, &r.Env}} {
-		if value, ok := attrs.Get(part.key); ok {
-			*part.to = scratch.JSON(value)
+		switch key {
+		case semconv.URLFull:
+			r.URL = value.AsString()
+		case semconv.HTTPRequestMethod:
+			r.Method = value.AsString()
+		case semconv.URLFragment:
+			r.Fragment = value.AsString()
+		case semconv.URLQuery:
+			r.QueryString = scratch.JSON(value)
+		case semconv.SentryRequestQueryString:
+			if !has(attrs, semconv.URLQuery) {
+				r.QueryString = scratch.JSON(value)
+			}
+		case semconv.SentryRequestData:
+			r.Data = scratch.JSON(value)
+		case semconv.SentryRequestCookies:
+			r.Cookies = scratch.JSON(value)
+		case semconv.SentryRequestEnv:
+			r.Env = scratch.JSON(value)
+		default:
+			if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
+				r.Headers = append(r.Headers, event.Tag{Key: name, Value: attr.Joined(value)})
+			}
 		}
 	}
 	if r.URL == "" && r.Method == "" && len(r.QueryString) == 0 && len(r.Headers) == 0 && len(r.Data)+len(r.Cookies)+len(r.Env) == 0 {
 		return nil
 	}
-	return r
-}
-
-// Joined returns the text of a header, whose values are a list in OpenTelemetry.
-func Joined(value pcommon.Value) string {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return value.AsString()
-	}
-	var texts []string
-	for _, text := range value.Slice().All() {
-		texts = append(texts, text.AsString())
-	}
-	return strings.Join(texts, ", ")
+	request := r // only an existing request takes memory
+	return &request
 }

@@ -11,11 +11,11 @@ import (
 
 // AppendEvent appends the payload of an "event" item to dst. It is the inverse of DecodeEvent.
 func AppendEvent(dst []byte, e *ErrorEvent) []byte {
-	return AppendEventLists(dst, e, appendExceptions(nil, e.Exceptions), appendThreads(nil, e.Threads))
+	return AppendEventLists(dst, e, e.appendExceptions, e.appendThreads)
 }
 
-// AppendEventLists is AppendEvent with the exceptions and threads as JSON lists; nil = none.
-func AppendEventLists(dst []byte, e *ErrorEvent, exceptions, threads []byte) []byte {
+// AppendEventLists is AppendEvent with functions that append the exceptions and the threads as JSON lists.
+func AppendEventLists(dst []byte, e *ErrorEvent, exceptions, threads func(dst []byte) []byte) []byte {
 	dst = append(dst, '{')
 	dst = jsonscan.AppendText(dst, "event_id", e.EventID)
 	dst = jsonscan.AppendText(dst, "type", e.Type)
@@ -108,21 +108,20 @@ func (t *TraceContext) append(dst []byte) []byte {
 }
 
 // appendValues appends a member with a list, unless it is empty.
-func appendValues(dst []byte, key string, list []byte) []byte {
-	if len(list) == 0 {
-		return dst
-	}
+func appendValues(dst []byte, key string, appendList func(dst []byte) []byte) []byte {
+	before := len(dst)
 	dst = append(jsonscan.AppendKey(dst, key), `{"values":`...)
-	return append(append(dst, list...), '}')
+	empty := len(dst) + len("[]")
+	if dst = appendList(dst); len(dst) == empty {
+		return dst[:before]
+	}
+	return append(dst, '}')
 }
 
-func appendExceptions(dst []byte, chain []Exception) []byte {
-	if len(chain) == 0 {
-		return dst
-	}
+func (e *ErrorEvent) appendExceptions(dst []byte) []byte {
 	dst = append(dst, '[')
-	for i := range chain {
-		e := &chain[i]
+	for i := range e.Exceptions {
+		e := &e.Exceptions[i]
 		dst = append(appendComma(dst), '{')
 		dst = jsonscan.AppendText(dst, "type", e.Type)
 		dst = jsonscan.AppendText(dst, "value", e.Value)
@@ -213,13 +212,10 @@ func appendPosition(dst []byte, key string, number uint32) []byte {
 	return strconv.AppendUint(jsonscan.AppendKey(dst, key), uint64(number), 10)
 }
 
-func appendThreads(dst []byte, threads []EventThread) []byte {
-	if len(threads) == 0 {
-		return dst
-	}
+func (e *ErrorEvent) appendThreads(dst []byte) []byte {
 	dst = append(dst, '[')
-	for i := range threads {
-		t := &threads[i]
+	for i := range e.Threads {
+		t := &e.Threads[i]
 		dst = append(appendComma(dst), '{')
 		dst = jsonscan.AppendText(dst, "id", t.ID)
 		dst = jsonscan.AppendText(dst, "name", t.Name)

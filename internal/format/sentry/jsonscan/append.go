@@ -17,20 +17,14 @@ import (
 func AppendJSONText(dst []byte, text string) []byte {
 	dst = append(dst, '"')
 	plain := 0 // text before this position is written
-	for i := plainPrefix(text); i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf && !needsEscape[c] {
-			i++
-			continue
-		}
+	for i := plainPrefix(text); i < len(text); i += plainPrefix(text[i:]) {
 		r, size := utf8.DecodeRuneInString(text[i:])
-		if r >= utf8.RuneSelf && !(r == utf8.RuneError && size == 1) {
-			i += size
-			continue
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 {
+			dst = append(dst, text[plain:i]...)
+			dst = appendEscaped(dst, r)
+			plain = i + size
 		}
-		dst = append(dst, text[plain:i]...)
-		dst = appendEscaped(dst, r)
 		i += size
-		plain = i
 	}
 	dst = append(dst, text[plain:]...)
 	return append(dst, '"')
