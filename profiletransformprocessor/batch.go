@@ -73,7 +73,7 @@ type batch struct {
 // last one has waited for its spans.
 func (q *waitQueue) addToBatch(h *heldMessage) {
 	b := q.batches[h.group]
-	if b != nil && (b.bytes+h.bytes > q.batching.MaxBytes || h.arrived.After(b.until)) {
+	if b != nil && (b.bytes+h.otlpSize() > q.batching.MaxBytes || h.arrived.After(b.until)) {
 		q.closeBatch(b)
 		b = nil
 	}
@@ -82,7 +82,7 @@ func (q *waitQueue) addToBatch(h *heldMessage) {
 		q.batches[h.group] = b
 	}
 	h.batch, h.nextAttempt = b, b.until.Add(q.wait)
-	b.messages, b.bytes = append(b.messages, h), b.bytes+h.bytes
+	b.messages, b.bytes = append(b.messages, h), b.bytes+h.otlpSize()
 	if b.bytes >= q.batching.MaxBytes {
 		q.closeBatch(b)
 	}
@@ -114,7 +114,7 @@ func (q *waitQueue) dequeueBatch(ctx context.Context, h *heldMessage) *heldMessa
 		q.dequeue(ctx, m)
 		m.batch = nil
 		if m != oldest {
-			oldest.parts, m.parts = append(oldest.parts, m.parts...), nil
+			oldest.parts, m.parts = append(oldest.parts, m.parts...), nil // decompress adds the others
 			oldest.joined = append(oldest.joined, m)
 		}
 	}

@@ -101,13 +101,10 @@ const (
 	// too old.
 	maxWait = time.Hour
 
-	// defaultMaxHeldProfiles assumes that a process sends one profile per minute, or one per busy
-	// period, which may be several per second.
+	// defaultMaxHeldProfiles and defaultMaxHeldBytes are enough for all chunks that one core receives
+	// and exports in defaultWait, if as many V1 profiles arrive: see TestBusyCore.
 	defaultMaxHeldProfiles = 10_000
-
-	// defaultMaxHeldBytes is enough for about a hundred busy processes, each of which produces 1 MB
-	// of OTLP per minute.
-	defaultMaxHeldBytes = 128 << 20
+	defaultMaxHeldBytes    = 128 << 20
 
 	// defaultKeepSpans covers the time until a profile arrives, up to one minute after the end of
 	// its first spans, or four minutes if the event loop was blocked, and the time that it waits.

@@ -55,6 +55,7 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 	}
 	h.parts[0] = pprofile.NewProfiles()
 	profiles.MoveTo(h.parts[0])
+	p.compress(h)
 	p.queue.add(ctx, h)
 	return nil
 }
@@ -78,9 +79,10 @@ func (p *profilesProcessor) reserve(ctx context.Context, h *heldMessage) decisio
 // drop drops a message that the next component refused.
 func (p *profilesProcessor) drop(ctx context.Context, h *heldMessage, o outcome, why string) {
 	ctx = context.WithoutCancel(ctx)
-	p.countOutcome(ctx, h.parts, o)
+	profiles := h.profiles()
+	p.telemetry.countOutgoing(ctx, profiles, o)
 	p.unpersist(ctx, h)
-	p.logger.Warn(why, zap.Int64("profiles", profilesIn(h.parts)))
+	p.logger.Warn(why, zap.Int64("profiles", profiles))
 }
 
 // bypassQueue forwards a message for which the queue has no memory, like forwardNow.
@@ -141,6 +143,10 @@ func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 		h.isDue = true
 		for _, each := range append(h.joined, h) {
 			p.telemetry.recordWait(ctx, time.Since(each.arrived), why)
+		}
+		if lost, err := h.decompress(); err != nil {
+			p.telemetry.countOutgoing(ctx, lost, outcomeDropped)
+			p.logger.Error("Profiles that waited for spans are lost: they cannot be decompressed", zap.Error(err))
 		}
 		var reshaped []pprofile.Profiles
 		for _, message := range dictionary.Join(h.parts) {
@@ -203,9 +209,9 @@ func (p *profilesProcessor) drain(ctx context.Context, sendTimeout *time.Timer) 
 			sendTimeout.Reset(shutdownSendTimeout) // the last message of the worker had its own limit
 			p.release(h, releasedShutdown)
 		case h.storageKey != 0:
-			stored += profilesIn(h.parts)
+			stored += h.profiles()
 		default:
-			dropped += profilesIn(h.parts)
+			dropped += h.profiles()
 		}
 	}
 	if stored > 0 {
@@ -247,21 +253,23 @@ func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
 
 // restore enqueues the messages that were held when the collector stopped.
 func (p *profilesProcessor) restore(ctx context.Context) error {
-	messages, broken, err := p.store.load(ctx)
+	restored := 0
+	broken, err := p.store.load(ctx, func(h *heldMessage) {
+		h.tenant = p.tenants.of(h.parts[0])
+		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
+		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
+		p.compress(h)
+		p.queue.restore(ctx, h)
+		restored++
+	})
 	if err != nil {
 		return err
 	}
 	for _, err := range broken {
 		p.storageFailed(ctx, "Cannot read profiles that waited for spans from the storage", err)
 	}
-	for _, h := range messages {
-		h.tenant = p.tenants.of(h.parts[0])
-		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
-		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
-		p.queue.restore(ctx, h)
-	}
-	if len(messages) > 0 {
-		p.logger.Info("Restored profiles that waited for spans when the collector stopped", zap.Int("messages", len(messages)))
+	if restored > 0 {
+		p.logger.Info("Restored profiles that waited for spans when the collector stopped", zap.Int("messages", restored))
 	}
 	return nil
 }

@@ -17,11 +17,12 @@ import (
 // heldMessage is a message that waits for its spans, or for the next component to accept it.
 type heldMessage struct {
 	parts      []pprofile.Profiles // one message, or those of a batch, until it is due, then the transformed messages that the next component has not accepted yet
+	compressed *compressedMessage  // instead of one message
 	isDue      bool
 	client     client.Info // the sender, which exporters may depend on
 	tenant     string
 	arrived    time.Time
-	bytes      int64
+	bytes      int64  // encoded as OTLP, or compressed
 	storageKey uint64 // 0 if not stored
 	group      string // of messages that may share a batch
 	retries    retries
@@ -117,10 +118,21 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 	return refuse, nil
 }
 
+// compresses reports whether new messages are compressed.
+func (q *waitQueue) compresses() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.byBytes.Size() > q.maxBytes/compressedShare
+}
+
 // add queues a message with reserved memory until its wait is over.
 func (q *waitQueue) add(ctx context.Context, h *heldMessage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if h.compressed != nil { // it needs less than it reserved
+		q.removeUse(h)
+		q.addUse(h)
+	}
 	q.scheduleNew(ctx, h)
 }
 

@@ -120,22 +120,22 @@ func (s *store) remove(ctx context.Context, h *heldMessage) error {
 	return s.client.Batch(ctx, deletions...)
 }
 
-// load returns the messages of the previous run. They wait again, because the spans that had
-// arrived are lost. broken contains errors for messages that cannot be read. If the range cannot be
-// read, load returns an error, because new messages would overwrite the stored ones.
-func (s *store) load(ctx context.Context) (all []*heldMessage, broken []error, err error) {
+// load passes the messages of the previous run to add, one at a time. They wait again, because the
+// spans that had arrived are lost. broken contains errors for messages that cannot be read. If the
+// range cannot be read, load returns an error, because new messages would overwrite the stored ones.
+func (s *store) load(ctx context.Context, add func(*heldMessage)) (broken []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	value, err := s.client.Get(ctx, keyRange)
 	if err != nil {
-		return nil, nil, fmt.Errorf("storage: cannot read the range of held messages: %w", err)
+		return nil, fmt.Errorf("storage: cannot read the range of held messages: %w", err)
 	}
 	if value == nil {
-		return nil, nil, nil
+		return nil, nil
 	}
 	bounds, err := collector.VerifyChecksum(value)
 	if err != nil || len(bounds) != 16 { // the held messages cannot be found and are overwritten
-		return nil, []error{fmt.Errorf("range: %w", cmp.Or(err, collector.ErrDamaged))}, nil
+		return []error{fmt.Errorf("range: %w", cmp.Or(err, collector.ErrDamaged))}, nil
 	}
 	first := binary.BigEndian.Uint64(bounds)
 	s.next = binary.BigEndian.Uint64(bounds[8:])
@@ -162,9 +162,9 @@ func (s *store) load(ctx context.Context) (all []*heldMessage, broken []error, e
 		h.storageKey, h.retries = number, s.loadRetries(ctx, number)
 		h.retriesStored = h.retries.suspect
 		s.present = append(s.present, number)
-		all = append(all, h)
+		add(h)
 	}
-	return all, broken, nil
+	return broken, nil
 }
 
 func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) }

@@ -68,7 +68,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",
 			"Number of messages that currently wait for spans or for their batch."),
 		heldBytes: meter.UpDownCounter("otelcol_processor_profile_transform_held_bytes", "By",
-			"Size of the messages that currently wait for spans or for their batch, encoded as OTLP."),
+			"Size of the messages that currently wait for spans or for their batch, encoded as OTLP or compressed."),
 		storageErrors: meter.Counter("otelcol_processor_profile_transform_storage_errors", "{error}",
 			"Number of failed storage operations."),
 		waitTime: meter.Histogram("otelcol_processor_profile_transform_wait_time", "s",

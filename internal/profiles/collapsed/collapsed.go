@@ -12,6 +12,7 @@ package collapsed
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -84,11 +85,13 @@ func (w *Writer) Close() error {
 	return w.out.Flush() // returns the first error of all writes
 }
 
-// Read reads a file. Blank lines and comments (#) are skipped.
+// Read reads a file. Blank lines and comments (#) are skipped. A text in which most lines have no weight
+// is an error, because any line may end with a number.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
 	b := importer.NewBuilder(o)
 	out := b.Profile(importer.Type{Shape: importer.Totals, Name: "samples", Unit: "count"})
 	frames := map[string]dictionary.LocationIndex{}
+	weighted, others := 0, 0
 	for line := range bytes.Lines(data) {
 		text := strings.TrimSpace(string(line))
 		if text == "" || text[0] == '#' {
@@ -96,9 +99,10 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 		}
 		stack, weight, ok := cut(text)
 		if !ok {
-			b.Lose("lines without a stack and a weight", 1)
+			others++
 			continue
 		}
+		weighted++
 		node := importer.Node(0)
 		for name := range strings.SplitSeq(stack, ";") {
 			if name == "" {
@@ -113,7 +117,12 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 		}
 		out.Add(importer.Sample{Node: node, Value: weight})
 	}
-	return b.Finish()
+	b.Lose("lines without a stack and a weight", others)
+	message, losses, err := b.Finish()
+	if others > weighted {
+		err = fmt.Errorf("%d lines have a stack and a weight, %d have not", weighted, others)
+	}
+	return message, losses, err
 }
 
 // cut splits a line at its last blank. Frames may contain blanks.

@@ -3,9 +3,12 @@
 package dialect
 
 import (
+	"errors"
 	"fmt"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 )
 
 // Decode returns an encoded request in the current dialect, and its original version. It returns
@@ -45,7 +48,10 @@ const (
 
 // decodeUnclear distinguishes 1.9 and 1.10 by the content of samples.
 func decodeUnclear(request []byte) ([]byte, Version, error) {
-	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
+	p, err := decode(request)
+	if errors.Is(err, otlpsize.ErrLimit) {
+		return nil, unclear, fmt.Errorf("profiles of %s: %w", producerOf(request), err)
+	}
 	if err != nil {
 		return request, V1_10, nil
 	}
@@ -56,10 +62,18 @@ func decodeUnclear(request []byte) ([]byte, Version, error) {
 	return renumbered(request, nil, samplesOf1_9), V1_9, nil
 }
 
+// decode decodes a request that is not too large.
+func decode(request []byte) (p pprofile.Profiles, err error) {
+	if err := otlpsize.Profiles.Check(request); err != nil {
+		return p, err
+	}
+	return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
+}
+
 // verify checks that a translated request is valid. If it is not, the version was recognized
 // incorrectly.
 func verify(request []byte) error {
-	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
+	p, err := decode(request)
 	if err != nil {
 		return err
 	}
@@ -90,7 +104,7 @@ func producerOf(request []byte) string {
 			}
 			break
 		}
-		p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(appendBytes(nil, 1, head))
+		p, err := decode(appendBytes(nil, 1, head))
 		if err != nil {
 			break
 		}

@@ -66,7 +66,12 @@ func (r *reader) scale() scale {
 func (r *reader) weigh(s scale) {
 	for t := range r.out.Threads {
 		samples := r.out.Threads[t].Samples
-		slices.SortStableFunc(samples, func(a, b Sample) int { return cmp.Compare(a.Time, b.Time) })
+		slices.SortFunc(samples, func(a, b Sample) int { // a stable sort takes twice as long
+			if a.Time != b.Time {
+				return cmp.Compare(a.Time, b.Time)
+			}
+			return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Weight, b.Weight))
+		})
 		if !s.gaps {
 			continue
 		}

@@ -2,8 +2,8 @@
 
 package records
 
-// Table finds references by the hash of their records. It does not store the records and uses at
-// most 10 bytes per record, without pointers. References have at most 26 bits. The table uses open
+// Table finds references by the hash of their records. It does not store the records and uses 5 to
+// 8 bytes per record, without pointers. References have at most 26 bits. The table uses open
 // addressing with linear probing. It consists of parts that grow separately, because rehashing the
 // whole table at once would take too long.
 type Table[R ~int32] struct {
@@ -12,7 +12,7 @@ type Table[R ~int32] struct {
 }
 
 type part[R ~int32] struct {
-	slots []uint32 // the length is zero or a power of two; 0 = free
+	slots []uint32 // 0 = free
 	used  int
 }
 
@@ -36,7 +36,26 @@ func (t *Table[R]) partOf(hash uint64) *part[R] { return &t.parts[hash%256] }
 
 func slotOf[R ~int32](hash uint64, r R) uint32 { return uint32(hash>>32)&^refMask | uint32(r) }
 
-func (p *part[R]) position(hash uint64) int { return int(hash>>8) & (len(p.slots) - 1) }
+// position returns the position of a hash: a fraction of the part's length.
+func (p *part[R]) position(hash uint64) int {
+	return int(uint64(uint32(hash>>8)) * uint64(len(p.slots)) >> 32)
+}
+
+// next returns the position after i.
+func (p *part[R]) next(i int) int {
+	if i++; i < len(p.slots) {
+		return i
+	}
+	return 0
+}
+
+// distance returns the number of steps from one position to another.
+func (p *part[R]) distance(from, to int) int {
+	if from <= to {
+		return to - from
+	}
+	return to - from + len(p.slots)
+}
 
 // Find returns the reference with this hash for which equal returns true, or 0.
 func (t *Table[R]) Find(hash uint64, equal func(R) bool) R {
@@ -44,7 +63,7 @@ func (t *Table[R]) Find(hash uint64, equal func(R) bool) R {
 	if p.used == 0 {
 		return 0
 	}
-	for i := p.position(hash); p.slots[i] != 0; i = (i + 1) & (len(p.slots) - 1) {
+	for i := p.position(hash); p.slots[i] != 0; i = p.next(i) {
 		if r := R(p.slots[i] & refMask); p.slots[i] == slotOf(hash, r) && equal(r) {
 			return r
 		}
@@ -56,7 +75,7 @@ func (t *Table[R]) Find(hash uint64, equal func(R) bool) R {
 func (t *Table[R]) Add(hash uint64, r R) {
 	p := t.partOf(hash)
 	if 4*(p.used+1) > 3*len(p.slots) {
-		t.resize(p, max(minSlots, 2*len(p.slots)))
+		t.resize(p, max(minSlots, len(p.slots)*3/2))
 	}
 	p.put(hash, r)
 	p.used++
@@ -65,7 +84,7 @@ func (t *Table[R]) Add(hash uint64, r R) {
 func (p *part[R]) put(hash uint64, r R) {
 	i := p.position(hash)
 	for p.slots[i] != 0 {
-		i = (i + 1) & (len(p.slots) - 1)
+		i = p.next(i)
 	}
 	p.slots[i] = slotOf(hash, r)
 }
@@ -90,13 +109,12 @@ func (t *Table[R]) Replace(hash uint64, old, r R) {
 // Remove removes a reference. The record must still exist.
 func (t *Table[R]) Remove(hash uint64, r R) {
 	p := t.partOf(hash)
-	mask := len(p.slots) - 1
 	free := p.find(hash, r)
 	// Fill the gap with the next reference that may move there, and repeat for the gap that it
 	// leaves.
-	for i := (free + 1) & mask; p.slots[i] != 0; i = (i + 1) & mask {
+	for i := p.next(free); p.slots[i] != 0; i = p.next(i) {
 		home := p.position(t.hashOf(R(p.slots[i] & refMask)))
-		if (i-home)&mask >= (i-free)&mask {
+		if p.distance(home, i) >= p.distance(free, i) {
 			p.slots[free] = p.slots[i]
 			free = i
 		}
@@ -112,18 +130,14 @@ func nextSize(used int) int {
 	if used == 0 {
 		return 0
 	}
-	size := minSlots
-	for size < 2*used {
-		size *= 2
-	}
-	return size
+	return max(minSlots, 2*used)
 }
 
 // find returns the position of an existing reference.
 func (p *part[R]) find(hash uint64, r R) int {
 	i := p.position(hash)
 	for R(p.slots[i]&refMask) != r {
-		i = (i + 1) & (len(p.slots) - 1)
+		i = p.next(i)
 	}
 	return i
 }

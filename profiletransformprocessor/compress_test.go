@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profiletransformprocessor
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+)
+
+// largeProfile is numbered with 2,000 observations, 16 kB.
+func largeProfile(n byte) pprofile.Profiles {
+	p := numbered("42", n)
+	dictionarytest.FirstProfile(p).SetDurationNano(5000)
+	sample := dictionarytest.FirstProfile(p).Samples().At(0)
+	for i := range uint64(2000) {
+		sample.TimestampsUnixNano().Append(2501 + i)
+	}
+	return p
+}
+
+// Compressed messages come out as they went in, with their links: alone, in a batch, after a restart
+// and after a shutdown.
+func TestCompression(t *testing.T) {
+	const messages = 20
+	size := sizeOf(largeProfile(0))
+	for name, config := range map[string]string{
+		"alone":   "{link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}, storage: memory}",
+		"batched": "{link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}, storage: memory, batch: {timeout: 1h, max_bytes: 80000}}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := func(maxHeld int) (outputs []pprofile.Profiles, heldBytes int64) {
+				h := start(t, fmt.Sprintf(config, maxHeld))
+				for n := range byte(messages) {
+					require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), largeProfile(n)))
+				}
+				held := h.counts("held_bytes")[""]
+				assert.Empty(t, h.sink.AllProfiles(), "all wait")
+
+				restarted := startWith(t, fmt.Sprintf(config, maxHeld), h.store.crash())
+				assert.Equal(t, map[string]int64{"": messages}, restarted.counts("held_messages"))
+				assert.InEpsilon(t, held, restarted.counts("held_bytes")[""], 0.25, "compressed again")
+				require.NoError(t, restarted.traces.ConsumeTraces(t.Context(), tracesOf(request)))
+				require.NoError(t, restarted.profiles.Shutdown(t.Context()))
+				restarted.balanced()
+				return slices.Clone(restarted.sink.AllProfiles()), held
+			}
+			plain, plainBytes := run(100 * messages * size)
+			assert.Equal(t, int64(messages*size), plainBytes)
+			compressed, bytes := run(messages * size / 2)
+			assert.Less(t, bytes, plainBytes/2, "a quarter of the limit as it is, the rest compressed")
+
+			require.Len(t, compressed, len(plain))
+			for i := range plain {
+				dictionarytest.MustBeValid(t, compressed[i])
+				assert.ElementsMatch(t, numbersIn(plain[i]), numbersIn(compressed[i]))
+				if name == "alone" {
+					assert.Empty(t, dictionary.Diff(plain[i], compressed[i]))
+					assert.Equal(t, linksOf(plain[i]), linksOf(compressed[i]))
+				}
+			}
+		})
+	}
+}
+
+// Compressed messages that are dropped, or whose body is damaged, are counted.
+func TestCompressionLosses(t *testing.T) {
+	h := start(t, fmt.Sprintf("link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}", 2*sizeOf(largeProfile(0))))
+	for n := range byte(4) {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), largeProfile(n)))
+	}
+	p := h.profiles.(*profilesProcessor)
+	damaged := p.queue.popAny(t.Context())
+	for damaged.compressed == nil {
+		p.release(damaged, releasedDue)
+		damaged = p.queue.popAny(t.Context())
+	}
+	damaged.compressed.body = damaged.compressed.body[:10]
+	p.release(damaged, releasedDue)
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.NoError(t, h.profiles.Shutdown(over))
+	sent := h.counts("outgoing_profiles")["outcome=sent"]
+	assert.Equal(t, 4-sent, h.counts("outgoing_profiles")["outcome=dropped"])
+	assert.Greater(t, 4-sent, int64(1), "the damaged one, and those left at the shutdown")
+	h.balanced()
+}
+
+// TestBusyCore: with the defaults, all chunks that one core receives in link::wait can wait. It
+// receives and exports 454 recorded profiles per second (docs/load.md, capacity with exporter and
+// backend); half of them are V1 profiles, which do not wait.
+func TestBusyCore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sends everything; not with -short")
+	}
+	const seconds, perSecond = 30, 454 / 2
+	recordings := replay(t, slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
+		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")
+	})).profiles
+	h := start(t, "link: {wait: 1h, keep_spans: 2h}")
+	index := h.profiles.(*profilesProcessor).linking.index
+	recordings = slices.DeleteFunc(recordings, func(p pprofile.Profiles) bool {
+		return sizeOf(p) > 1<<20 || !index.CanLink(p, time.Now()) // as in docs/load.md; others do not wait
+	})
+	size := int64(0)
+	for i := range seconds * perSecond {
+		p := pprofile.NewProfiles()
+		recordings[i%len(recordings)].CopyTo(p)
+		size += int64(sizeOf(p))
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), p))
+	}
+	t.Logf("%d profiles, %d MB of OTLP, held in %d MB", seconds*perSecond, size/1e6, h.counts("held_bytes")[""]/1e6)
+	assert.Zero(t, len(h.sink.AllProfiles()), "all wait")
+	assert.Equal(t, int64(seconds*perSecond), h.counts("held_messages")[""])
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.NoError(t, h.profiles.Shutdown(over))
+}
