@@ -14,9 +14,8 @@ import (
 // changesAnswer is an event of the stream of changes. It states which lists have changed, not their
 // content.
 type changesAnswer struct {
-	Run string `json:"run"` // differs after a restart
-	// Lists has a number per list (a signal, or notices) that changes with the list. An empty list may
-	// have none.
+	Run string `json:"run"` // ID that changes when the viewer restarts
+	// Lists has a version number for each list: one per signal, and one for notices. Empty lists may be absent.
 	Lists map[string]uint64 `json:"lists"`
 }
 
@@ -40,12 +39,12 @@ func (v *viewer) currentChanges() []byte {
 	return event
 }
 
-// clear empties the store, its copy in the storage, and the cache of graphs.
+// clear empties the store, its copy in the storage, and the caches.
 func (v *viewer) clear(*http.Request) (any, error) {
 	if v.history != nil {
 		v.history.Discard()
 	}
 	v.store.Clear()
-	v.graphs = graphs{}
+	v.graphs, v.decoded = graphs{}, decoded{}
 	return struct{}{}, nil
 }

@@ -18,7 +18,7 @@ type compareAnswer struct {
 	After          int64        `json:"after"`
 	BeforeProfiles int          `json:"before_profiles"` // number of profiles
 	AfterProfiles  int          `json:"after_profiles"`
-	Changes        []changeLine `json:"changes,omitempty"` // by the change of the self weight, the largest first
+	Changes        []changeLine `json:"changes,omitempty"` // largest change in self weight first
 }
 
 // changeLine is a function of a comparison. Weights of the first selection are scaled to the total

@@ -110,8 +110,8 @@ type otlpFile struct {
 
 // Add implements fileWriter.
 func (f otlpFile) Add(p *timeline.Profile, filter timeline.Filter) error {
-	at := f.of.summary.Position
-	resource := f.of.decoded.ResourceProfiles().At(at.Resource)
+	at := f.of.decoded.summary.Position
+	resource := f.of.decoded.content.ResourceProfiles().At(at.Resource)
 	return f.Writer.Add(resource, resource.ScopeProfiles().At(at.Scope), p, filter)
 }
 

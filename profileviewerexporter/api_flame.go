@@ -24,25 +24,25 @@ const maxTop = 200
 // graphAnswer is the common part of all graphs.
 type graphAnswer struct {
 	answer.Omissions
-	Profiles []string              `json:"profiles"` // IDs of the profiles, to request the same samples again
+	Profiles []string              `json:"profiles"` // IDs of the selected profiles
 	Origin   string                `json:"origin"`
 	Measure  catalog.MeasureAnswer `json:"measure"`
-	Total    int64                 `json:"total"` // of the selection
+	Total    int64                 `json:"total"` // total weight of the selection
 	Idle     int64                 `json:"idle"`
 	Samples  int64                 `json:"samples"`
-	Cut      int64                 `json:"cut"` // samples whose stacks were cut because they are too deep
+	Cut      int64                 `json:"cut"` // number of samples with truncated stacks
 	drawingAnswer
-	Frames []frameAnswer `json:"frames"` // of the boxes
+	Frames []frameAnswer `json:"frames"` // functions of the boxes
 }
 
 // frameAnswer describes a function.
 type frameAnswer struct {
-	Number int32  `json:"number"` // selects the function in requests
+	Number int32  `json:"number"` // ID of the function in requests
 	Name   string `json:"name"`
 	File   string `json:"file,omitempty"`
 	Module string `json:"module,omitempty"`
-	InApp  *bool  `json:"in_app,omitempty"` // absent: unknown
-	Guess  bool   `json:"guess,omitempty"`  // the profiler does not state in_app
+	InApp  *bool  `json:"in_app,omitempty"` // absent if unknown
+	Guess  bool   `json:"guess,omitempty"`  // true if in_app is a guess
 }
 
 // flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
@@ -50,10 +50,10 @@ type frameAnswer struct {
 type flameAnswer struct {
 	graphAnswer
 	Matched      *int64        `json:"matched,omitempty"`      // weight of the functions that the search matches
-	Symbolicated bool          `json:"symbolicated,omitempty"` // some functions have names from symbol files
-	Top          []topLine     `json:"top,omitempty"`          // by self time, the highest first
-	Threads      []threadShare `json:"threads,omitempty"`      // the heaviest first, no more than 200; absent if the query selects a thread
-	Spans        []spanSamples `json:"spans,omitempty"`        // absent if the query selects a span
+	Symbolicated bool          `json:"symbolicated,omitempty"` // true if some names come from symbol files
+	Top          []topLine     `json:"top,omitempty"`          // highest self weight first
+	Threads      []threadShare `json:"threads,omitempty"`      // heaviest first, at most 200; absent if the query selects a thread
+	Spans        []spanSamples `json:"spans,omitempty"`        // absent if the query selects a span or changes stacks
 }
 
 type threadShare struct {
@@ -71,7 +71,7 @@ type topLine struct {
 // orderedAnswer is a graph in order of time.
 type orderedAnswer struct {
 	graphAnswer
-	From uint64 `json:"from"` // nanoseconds after the origin
+	From uint64 `json:"from"` // offset in nanoseconds
 	To   uint64 `json:"to"`
 }
 
@@ -136,6 +136,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	isChanged := graph != m.graph
 	if graph, err = v.viewOf(query, key, graph); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	if s.thread == nil {
 		out.Threads = m.threads.list(maxDrawingTexts/8, &out.Omissions)
 	}
-	if s.link == nil {
+	if s.link == nil && !isChanged {
 		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.Omissions)
 	}
 	return tagged{out, tag}, nil

@@ -24,9 +24,9 @@ type detailAnswer struct {
 	Samples    int64          `json:"samples"`
 	Lines      []lineAnswer   `json:"lines"`
 	LineCount  int            `json:"line_count"`
-	Spans      []spanSamples  `json:"spans"`      // in which it ran
-	Unlinked   int64          `json:"unlinked"`   // weight outside of spans
-	Attributes []valuesAnswer `json:"attributes"` // of its locations
+	Spans      []spanSamples  `json:"spans"`      // spans in which the function ran
+	Unlinked   int64          `json:"unlinked"`   // weight of samples without a span
+	Attributes []valuesAnswer `json:"attributes"` // attributes of the function's locations
 }
 
 type lineAnswer struct {
@@ -41,7 +41,7 @@ type valuesAnswer struct {
 	Key    string   `json:"key"`
 	Values []string `json:"values"`
 	Unit   string   `json:"unit,omitempty"`
-	More   bool     `json:"more,omitempty"` // not all values are listed
+	More   bool     `json:"more,omitempty"` // true if some values are not listed
 }
 
 // maxLines is the maximum number of lines in the details of a function.

@@ -20,7 +20,7 @@ type noticesAnswer struct {
 }
 
 type endpointAnswer struct {
-	Kind string `json:"kind"` // dsn or spotlight
+	Kind string `json:"kind"` // `dsn` or `spotlight`
 	URL  string `json:"url"`
 }
 

@@ -21,11 +21,11 @@ type overviewAnswer struct {
 	MaxAge       float64                  `json:"max_age"` // seconds
 	Evicted      int64                    `json:"evicted"`
 	Dropped      int64                    `json:"dropped"`
-	Services     []catalog.ServiceAnswer  `json:"services"` // those with the most content, by name
-	Profiles     []catalog.ProfileListing `json:"profiles"` // the newest; absent if the query has entries=0
+	Services     []catalog.ServiceAnswer  `json:"services"` // largest services, sorted by name
+	Profiles     []catalog.ProfileListing `json:"profiles"` // newest profiles; absent with entries=0
 	Traces       []catalog.TraceListing   `json:"traces"`
 	ProfileCount int                      `json:"profile_count"` // number of profiles of the requested service
-	TraceCount   int                      `json:"trace_count"`   // number of traces of that service
+	TraceCount   int                      `json:"trace_count"`   // number of traces of the requested service
 }
 
 // overview describes the store; the query may select a service.

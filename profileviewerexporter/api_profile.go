@@ -21,8 +21,8 @@ type profileAnswer struct {
 	Resource   []answer.Attribute `json:"resource"`
 	Scope      string             `json:"scope"`
 	Attributes []answer.Attribute `json:"attributes"`
-	ThreadList []threadAnswer     `json:"thread_list"` // the page opens the first; no more than 200
-	SpanList   []spanSamples      `json:"span_list"`   // the heaviest first
+	ThreadList []threadAnswer     `json:"thread_list"` // at most 200; the page opens the first
+	SpanList   []spanSamples      `json:"span_list"`   // heaviest first
 	Broken     int                `json:"broken"`
 }
 
@@ -32,8 +32,7 @@ type threadAnswer struct {
 	Samples int64  `json:"samples"`
 	Busy    int64  `json:"busy"` // weight of samples with a stack
 	Idle    int64  `json:"idle"`
-	// Activity is the busy share of the thread, from 0 to 1, in equal steps over the profile. It is
-	// absent if times are unknown.
+	// Activity is the fraction of each time step in which the thread was busy, from 0 to 1; absent if times are unknown.
 	Activity []float32 `json:"activity,omitempty"`
 }
 
@@ -52,12 +51,12 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	texts := answer.PerEntry(answer.MaxTexts/4, 1, &out.Omissions)
 	out.ProfileListing = catalog.ListProfile(summary, &texts)
 	out.Traces = texts.Lines(v.store.TraceNames().Of(summary))
-	p, err := s.profile(summary)
+	p, err := s.read(summary)
 	if err != nil {
 		return nil, err
 	}
 	out.Broken = p.Broken
-	resource := s.decoded.ResourceProfiles().At(summary.Position.Resource)
+	resource := s.decoded.content.ResourceProfiles().At(summary.Position.Resource)
 	scope := resource.ScopeProfiles().At(summary.Position.Scope).Scope()
 	out.Scope = texts.Text(strings.TrimSpace(scope.Name() + " " + scope.Version()))
 	half := answer.PerEntry(answer.MaxTexts/4, 2, &out.Omissions)

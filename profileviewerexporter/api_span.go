@@ -24,7 +24,7 @@ type spanDetailAnswer struct {
 	Status     string             `json:"status,omitempty"`
 	Attributes []answer.Attribute `json:"attributes"`
 	Events     []eventAnswer      `json:"events"`
-	EventCount int                `json:"event_count"` // including those that are not listed
+	EventCount int                `json:"event_count"` // number of events, including those that are not listed
 }
 
 type eventAnswer struct {

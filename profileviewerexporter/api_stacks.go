@@ -28,12 +28,12 @@ type stacksAnswer struct {
 	Total      int64                 `json:"total"` // weight of the selected samples with a stack
 	Samples    int64                 `json:"samples"`
 	Stacks     []stackLine           `json:"stacks"`
-	StackCount int                   `json:"stack_count"` // number of all stacks
+	StackCount int                   `json:"stack_count"` // total number of stacks
 }
 
 type stackLine struct {
-	Frames  []string `json:"frames"`            // names of the functions, the outermost caller first
-	Missing int      `json:"missing,omitempty"` // outermost frames that are not listed
+	Frames  []string `json:"frames"`            // names of functions, outermost caller first
+	Missing int      `json:"missing,omitempty"` // number of outermost frames that are not listed
 	Weight  int64    `json:"weight"`
 }
 

@@ -29,7 +29,7 @@ const (
 type traceAnswer struct {
 	answer.Omissions
 	catalog.TraceListing
-	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent if the query has spans=0
+	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent with spans=0
 	LogList  []records.Answer `json:"log_list"`
 	// Origin is the start of the earliest span; offsets are relative to it.
 	Origin string `json:"origin"`
@@ -44,11 +44,11 @@ type spanAnswer struct {
 	Name     string `json:"name"`
 	Service  string `json:"service"`
 	Kind     string `json:"kind"`
-	Start    uint64 `json:"start"` // nanoseconds after the origin
+	Start    uint64 `json:"start"` // offset in nanoseconds
 	Duration uint64 `json:"duration"`
 	Error    bool   `json:"error"`
 	Status   string `json:"status,omitempty"`
-	Samples  int64  `json:"samples"` // linked to it
+	Samples  int64  `json:"samples"` // number of samples linked to the span
 	Weight   int64  `json:"weight"`
 }
 

@@ -50,6 +50,8 @@ func TestChangedGraphs(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, status)
 	focused := get[flameAnswer](h, path("focus", "libquery"))
 	assert.Equal(t, int64(30*ms), focused.Total)
+	assert.NotEmpty(t, all.Spans)
+	assert.Empty(t, focused.Spans, "their weights are those of all stacks")
 	inverted := get[flameAnswer](h, path("fold", "handle")+"&view=inverted")
 	assert.Equal(t, all.Total, inverted.Total)
 	assert.NotContains(t, strings.Join(draw(inverted.graphAnswer), "\n"), "libquery")

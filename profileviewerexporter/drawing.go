@@ -29,11 +29,9 @@ const (
 
 // drawingAnswer is the visible part of a graph; see [flame.Drawing].
 type drawingAnswer struct {
-	Smallest int64 `json:"smallest"` // boxes with a smaller extent are combined
-	// Boxes are lists of numbers, to save space: depth, start, extent, index of the frame (-1: root,
-	// -2: idle), weight, self weight, number of combined functions, 1 if the search matches, and the
-	// difference in comparisons. In reverse graphs, the self weight is 0, because stacks end at their
-	// outermost caller.
+	Smallest int64 `json:"smallest"` // smallest extent; smaller boxes are combined
+	// Boxes are lists of numbers: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight (0 in inverted graphs),
+	// number of combined functions, 1 if the search matches, difference in comparisons.
 	Boxes [][9]int64 `json:"boxes"`
 }
 

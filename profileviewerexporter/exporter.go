@@ -38,6 +38,7 @@ type viewer struct {
 	building  chan struct{} // has one entry per response that is being built
 	importing chan struct{} // has an entry while a file is being imported
 	graphs    graphs        // of the latest views; used only by the response that is being built
+	decoded   decoded       // as graphs
 	unread    unread
 	id        component.ID
 	version   string    // of the collector
@@ -136,6 +137,7 @@ func (v *viewer) expire() {
 		select {
 		case now := <-ticker.C:
 			v.store.Expire(now)
+			v.releaseDecoded(now)
 		case <-v.end:
 			return
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
@@ -48,18 +47,11 @@ type selection struct {
 	within   timeline.Range
 	collapse bool // calls inside libraries
 	raw      bool
-
-	// The last decoded message and the last profile that was read. Most selections have only one of
-	// each.
-	message *store.Message
-	decoded pprofile.Profiles
-	reader  *timeline.Reader
-	read    *timeline.Profile
-	summary *store.Profile
+	decoded  *decoded
 }
 
 func (v *viewer) selectionOf(query url.Values) (*selection, error) {
-	s := &selection{}
+	s := &selection{decoded: &v.decoded}
 	var err error
 	if query.Has("span") {
 		if s.link, err = parseLink(query); err != nil {
@@ -224,19 +216,27 @@ func (s *selection) tag(created time.Time) string {
 	return strconv.Quote(b.String())
 }
 
-// key identifies the selected samples. Stored profiles do not change.
-func (s *selection) key() string {
+// names identifies the profiles, and the names of their functions.
+func (s *selection) names() string {
 	var b strings.Builder
 	for _, p := range s.profiles {
 		fmt.Fprintf(&b, "%d ", p.ID)
 	}
+	fmt.Fprint(&b, s.raw)
+	return b.String()
+}
+
+// key identifies the selected samples. Stored profiles do not change.
+func (s *selection) key() string {
+	var b strings.Builder
+	b.WriteString(s.names())
 	if s.link != nil {
-		fmt.Fprintf(&b, "span %x %x ", s.link.Trace[:], s.link.Span[:])
+		fmt.Fprintf(&b, " span %x %x", s.link.Trace[:], s.link.Span[:])
 	}
 	if s.thread != nil {
-		fmt.Fprintf(&b, "thread %q ", *s.thread)
+		fmt.Fprintf(&b, " thread %q", *s.thread)
 	}
-	fmt.Fprint(&b, s.within.From, s.within.To, s.collapse, s.raw)
+	fmt.Fprint(&b, " ", s.within.From, s.within.To, s.collapse)
 	return b.String()
 }
 
@@ -253,8 +253,7 @@ func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	return f
 }
 
-// each visits the selected samples of each profile; it is a [flame.Source]. It holds one decoded
-// message at a time.
+// each visits the selected samples of each profile; it is a [flame.Source].
 func (s *selection) each(visit func(flame.Selection) error) error {
 	for _, summary := range s.profiles {
 		if err := s.of(summary)(visit); err != nil {
@@ -267,33 +266,10 @@ func (s *selection) each(visit func(flame.Selection) error) error {
 // of returns the [flame.Source] of one of the profiles.
 func (s *selection) of(summary *store.Profile) flame.Source {
 	return func(visit func(flame.Selection) error) error {
-		p, err := s.profile(summary)
+		p, err := s.read(summary)
 		if err != nil {
 			return err
 		}
 		return visit(flame.Selection{Profile: p, Filter: s.filter(p), Collapse: s.collapse})
 	}
-}
-
-func (s *selection) profile(summary *store.Profile) (*timeline.Profile, error) {
-	if s.summary == summary {
-		return s.read, nil
-	}
-	if m := summary.Message; s.message != m {
-		s.message, s.decoded, s.reader, s.read, s.summary = nil, pprofile.Profiles{}, nil, nil, nil
-		decoded, err := m.DecodeProfiles()
-		if err != nil {
-			return nil, err
-		}
-		s.message, s.decoded, s.reader = m, decoded, timeline.NewReader(decoded.Dictionary())
-		if s.raw {
-			s.reader.Raw()
-		}
-	}
-	s.read, s.summary = s.reader.Read(profileAt(s.decoded, summary.Position)), summary
-	return s.read, nil
-}
-
-func profileAt(m pprofile.Profiles, at store.Position) pprofile.Profile {
-	return m.ResourceProfiles().At(at.Resource).ScopeProfiles().At(at.Scope).Profiles().At(at.Profile)
 }

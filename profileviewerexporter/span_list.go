@@ -22,10 +22,10 @@ const maxSpansListed = 100
 type spanSamples struct {
 	Trace    string `json:"trace"`
 	Span     string `json:"span"`
-	Name     string `json:"name"` // empty if the span is not in the store
+	Name     string `json:"name"` // empty if the span is not stored
 	Samples  int64  `json:"samples"`
 	Weight   int64  `json:"weight"`
-	Start    string `json:"start,omitempty"` // absent if the span is not in the store
+	Start    string `json:"start,omitempty"` // absent if the span is not stored
 	Duration uint64 `json:"duration,omitempty"`
 }
 

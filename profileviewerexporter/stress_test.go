@@ -3,6 +3,7 @@
 package profileviewerexporter
 
 import (
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -15,8 +16,10 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
 // stressChunk translates the largest recorded profile: a minute of node under load, 34 MB of JSON.
@@ -75,7 +78,40 @@ func TestStress(t *testing.T) {
 		t.Logf("%-40s %6d kB in %s", path, len(body)>>10, took.Round(time.Millisecond))
 		assert.Less(t, took, 3*time.Second, path)
 	}
+	h.viewer.releaseDecoded(time.Now().Add(2 * keepDecoded))
 	assert.Less(t, heap()-before, int64(limit+h.viewer.graphs.bytes), "decoded messages are released; graphs count as what they use")
+}
+
+// TestOpenViews: the memory of open views of a profile of a million samples is bounded. Each view has a stream of changes; all share
+// the cache of graphs and the last decoded message.
+func TestOpenViews(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads a million samples")
+	}
+	const views, perView = 10, 64 << 10
+	h := start(t, nil)
+	h.consume(timelinetest.Large("shop", 1_000_000))
+	before := heap()
+	largest, slowest := 0, time.Duration(0)
+	for i := range views {
+		h.listen(t).next()
+		of := fmt.Sprintf("?profile=1&thread=%d&from=%d&pixels=1440", 1+i%2*i, i*int(ms)) // every second one of thread 1
+		for _, path := range []string{"flame" + of, "ordered" + of, "flame" + of + "&q=f1", "ordered" + of + "&left=1000000000&right=2000000000"} {
+			begin := time.Now()
+			response, body := h.request("/api/" + path)
+			require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
+			largest, slowest = max(largest, len(body)), max(slowest, time.Since(begin))
+		}
+	}
+	withMessage := heap() - before
+	h.viewer.releaseDecoded(time.Now().Add(2 * keepDecoded))
+	grown := heap() - before
+	t.Logf("a decoded message of %d kB, and %d views: %d kB of heap, of which %d kB are graphs; largest response %d kB, slowest %s",
+		(withMessage-grown)>>10, views, grown>>10, h.viewer.graphs.bytes>>10, largest>>10, slowest.Round(time.Millisecond))
+	assert.LessOrEqual(t, h.viewer.graphs.bytes, maxGraphs)
+	assert.Greater(t, h.viewer.graphs.bytes, maxGraphs/2, "the views fill the cache")
+	assert.Less(t, grown, int64(maxGraphs+views*perView))
+	assert.LessOrEqual(t, largest, answer.MaxResponse)
 }
 
 // heap returns the number of bytes in use after a garbage collection.

@@ -37,7 +37,7 @@ const (
 
 // Omissions is the part of a response that states how much it omits to stay below MaxResponse.
 type Omissions struct {
-	// Omitted is the number of shortened texts and missing entries.
+	// Omitted is the number of truncated strings and missing entries.
 	Omitted int `json:"omitted,omitempty"`
 }
 

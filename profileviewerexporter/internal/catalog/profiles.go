@@ -18,7 +18,7 @@ import (
 type ProfilesAnswer struct {
 	answer.Omissions
 	Profiles []ProfileListing `json:"profiles"`
-	Count    int              `json:"count"` // number of selected profiles
+	Count    int              `json:"count"` // number of matching profiles
 }
 
 // ProfileListing is a profile in a list. Times are Unix nanoseconds as text, because they exceed
@@ -34,7 +34,7 @@ type ProfileListing struct {
 	Samples   int64         `json:"samples"`
 	Weight    int64         `json:"weight"`
 	Measure   MeasureAnswer `json:"measure"`
-	Spans     int           `json:"spans"`            // with linked samples
+	Spans     int           `json:"spans"`            // number of spans with samples
 	Traces    []string      `json:"traces,omitempty"` // names of the traces with the most samples
 	Arrived   string        `json:"arrived"`
 }

@@ -18,7 +18,7 @@ import (
 type ServicesAnswer struct {
 	answer.Omissions
 	Services []ServiceAnswer `json:"services"`
-	Count    int             `json:"count"` // number of selected services
+	Count    int             `json:"count"` // number of matching services
 }
 
 // ServiceAnswer is a service with the amounts of its stored data.
@@ -28,8 +28,8 @@ type ServiceAnswer struct {
 	Traces   int    `json:"traces"`
 	Errors   int    `json:"errors"`
 	Logs     int    `json:"logs"`
-	Points   int    `json:"points"`  // of metrics
-	Arrived  string `json:"arrived"` // the latest data
+	Points   int    `json:"points"`  // number of data points
+	Arrived  string `json:"arrived"` // time of the latest data
 
 	arrived time.Time
 }

@@ -16,20 +16,20 @@ import (
 type TracesAnswer struct {
 	answer.Omissions
 	Traces []TraceListing `json:"traces"`
-	Count  int            `json:"count"` // number of selected traces
+	Count  int            `json:"count"` // number of matching traces
 }
 
 // TraceListing is a trace in a list.
 type TraceListing struct {
 	ID       string   `json:"id"`
 	Name     string   `json:"name"`
-	Services []string `json:"services"` // no more than 20
+	Services []string `json:"services"` // at most 20
 	Start    string   `json:"start"`
 	Duration uint64   `json:"duration"`
 	Spans    int      `json:"spans"`
 	Errors   int      `json:"errors"`
 	Logs     int      `json:"logs"`
-	Profiles int      `json:"profiles"` // with samples of the trace
+	Profiles int      `json:"profiles"` // number of profiles with samples of the trace
 	Arrived  string   `json:"arrived"`
 }
 

@@ -30,7 +30,7 @@ const (
 type DetailAnswer struct {
 	answer.Omissions
 	Group       GroupAnswer        `json:"group"`
-	Occurrences []OccurrenceAnswer `json:"occurrences"` // the latest first
+	Occurrences []OccurrenceAnswer `json:"occurrences"` // latest first
 	Error       ErrorAnswer        `json:"error"`
 }
 
@@ -48,9 +48,9 @@ type ErrorAnswer struct {
 	OccurrenceAnswer
 	Thread      string             `json:"thread,omitempty"`
 	Body        string             `json:"body,omitempty"`
-	Exceptions  []ExceptionAnswer  `json:"exceptions"` // the thrown one first, then its causes
+	Exceptions  []ExceptionAnswer  `json:"exceptions"` // thrown exception first, then its causes
 	Breadcrumbs []BreadcrumbAnswer `json:"breadcrumbs"`
-	Attributes  []answer.Attribute `json:"attributes"` // those that the other fields do not contain
+	Attributes  []answer.Attribute `json:"attributes"` // attributes that are not in other fields
 	Samples     *SamplesAnswer     `json:"samples,omitempty"`
 }
 
@@ -59,8 +59,8 @@ type ExceptionAnswer struct {
 	Type    string        `json:"type"`
 	Message string        `json:"message"`
 	Handled *bool         `json:"handled,omitempty"`
-	Frames  []FrameAnswer `json:"frames"`  // the innermost first
-	Missing int           `json:"missing"` // frames that are not listed
+	Frames  []FrameAnswer `json:"frames"`  // innermost frame first
+	Missing int           `json:"missing"` // number of frames that are not listed
 }
 
 // FrameAnswer is a call in a stack.
@@ -76,6 +76,16 @@ type FrameAnswer struct {
 	Source   string             `json:"source,omitempty"`
 	After    []string           `json:"after,omitempty"`
 	Vars     []answer.Attribute `json:"vars,omitempty"`
+	Raw      *RawFrameAnswer    `json:"raw,omitempty"` // original frame, if a symbol file changed its names
+}
+
+// RawFrameAnswer is a frame as the SDK reported it, before symbolication.
+type RawFrameAnswer struct {
+	Function string `json:"function"`
+	Module   string `json:"module,omitempty"`
+	File     string `json:"file,omitempty"`
+	Line     int64  `json:"line,omitempty"`
+	Column   int64  `json:"column,omitempty"`
 }
 
 // BreadcrumbAnswer is an activity before the error.
@@ -204,6 +214,9 @@ func (f *frame) describe(texts *answer.Budget) FrameAnswer {
 	out := FrameAnswer{
 		Function: texts.Text(f.function), Module: texts.Text(f.module), File: texts.Text(f.file), Line: f.line, Column: f.column,
 		InApp: f.inApp, Guess: f.guess && f.inApp != nil, Source: texts.Text(f.source),
+	}
+	if raw := f.raw; raw != nil {
+		out.Raw = &RawFrameAnswer{Function: texts.Text(raw.function), Module: texts.Text(raw.module), File: texts.Text(raw.file), Line: raw.line, Column: raw.column}
 	}
 	out.Before = texts.Lines(f.before[max(0, len(f.before)-maxContext):])
 	out.After = texts.Lines(f.after[:min(len(f.after), maxContext)])

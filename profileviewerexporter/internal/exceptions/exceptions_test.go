@@ -154,6 +154,41 @@ func TestRecordedEvent(t *testing.T) {
 	}
 }
 
+// TestSymbolicated: symbolicated frames have the names from the symbol file and the raw ones; errors are grouped by the former.
+func TestSymbolicated(t *testing.T) {
+	logs := record(1, "a.i", "x", testFrame{"a", 6, true}, testFrame{"outline", 1, true}, testFrame{"kept", 7, true})
+	attributes := logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes()
+	list, _ := attributes.Get("sentry.exceptions")
+	one := list.Slice().At(0).Map()
+	one.PutStr("symbolicated", "com.example.CartException")
+	stack, _ := one.Get("stacktrace")
+	frames, _ := stack.Map().Get("frames")
+	raw := frames.Slice().At(0).Map()
+	raw.PutEmptyMap("vars").PutStr("n", "1")
+	functions := raw.PutEmptySlice("symbolicated")
+	functions.AppendEmpty().SetEmptyMap().PutStr("function", "tax") // inlined into price
+	functions.AppendEmpty().SetEmptyMap().PutStr("function", "price")
+	frames.Slice().At(1).Map().PutEmptySlice("symbolicated")
+	groups, s := groupsOf(t, logs)
+	for _, g := range groups {
+		assert.Equal(t, "CartException", g.kind)
+	}
+	detail := NewDetail("")
+	_, err := Each(s.Messages(), detail.Add)
+	require.NoError(t, err)
+	shown := detail.Answer().Error.Exceptions[0]
+	assert.Equal(t, "CartException", shown.Type)
+	var names []string
+	for _, f := range shown.Frames {
+		names = append(names, f.Function)
+	}
+	assert.Equal(t, []string{"tax", "price", "kept"}, names)
+	assert.Equal(t, &RawFrameAnswer{Function: "a", File: "shop.py", Line: 6}, shown.Frames[0].Raw)
+	assert.Empty(t, shown.Frames[0].Vars)
+	assert.Len(t, shown.Frames[1].Vars, 1, "variables of the frame are those of the outermost function")
+	assert.Nil(t, shown.Frames[2].Raw)
+}
+
 // TestSpanEvent: exceptions in the events of spans are errors as well; their stack is a text.
 func TestSpanEvent(t *testing.T) {
 	traces := ptrace.NewTraces()

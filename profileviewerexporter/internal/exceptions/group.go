@@ -145,16 +145,16 @@ type GroupAnswer struct {
 	Count    int      `json:"count"`
 	First    string   `json:"first"`
 	Last     string   `json:"last"`
-	Activity []int    `json:"activity"` // number of errors in each of several equal time steps between the first and the last error of the list
+	Activity []int    `json:"activity"` // number of errors per time step
 }
 
 // ListAnswer lists groups of errors.
 type ListAnswer struct {
 	answer.Omissions
 	Groups []GroupAnswer `json:"groups"`
-	Count  int           `json:"count"`  // number of groups that the query selects
-	Errors int           `json:"errors"` // in these groups
-	Unread int           `json:"unread"` // errors in messages beyond the limit
+	Count  int           `json:"count"`  // number of matching groups
+	Errors int           `json:"errors"` // number of errors in these groups
+	Unread int           `json:"unread"` // errors in messages that were not read, because a limit was reached
 }
 
 // Columns are the columns of the list, the default first.

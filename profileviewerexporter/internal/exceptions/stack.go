@@ -4,6 +4,7 @@ package exceptions
 
 import (
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -37,6 +38,7 @@ type frame struct {
 	source                 string // the line itself
 	vars                   pcommon.Map
 	hasVars                bool
+	raw                    *frame // as the SDK reported it, if a symbol file has other names
 }
 
 // chainOf returns the exceptions of an error, the thrown one first.
@@ -96,6 +98,9 @@ func structured(list pcommon.Slice, attributes pcommon.Map) (chain []exception) 
 		}
 		m := value.Map()
 		one := exception{kind: text(m, "type"), message: text(m, "value")}
+		if class := text(m, "symbolicated"); class != "" {
+			one.kind = class[strings.LastIndexByte(class, '.')+1:]
+		}
 		if mechanism, ok := m.Get("mechanism"); ok && mechanism.Type() == pcommon.ValueTypeMap {
 			one.handled = flag(mechanism.Map(), "handled")
 		}
@@ -136,8 +141,29 @@ func (e *exception) addStack(m pcommon.Map) {
 	}
 	for _, f := range frames.Slice().All() {
 		if f.Type() == pcommon.ValueTypeMap {
-			e.add(structuredFrame(f.Map()))
+			e.addFrames(f.Map())
 		}
+	}
+}
+
+// addFrames adds a frame or, if a symbol file has names for it, the functions that it consists of, innermost first.
+func (e *exception) addFrames(m pcommon.Map) {
+	raw := structuredFrame(m)
+	list, ok := m.Get("symbolicated")
+	if !ok || list.Type() != pcommon.ValueTypeSlice {
+		e.add(raw)
+		return
+	}
+	for i, function := range list.Slice().All() {
+		if function.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		f := structuredFrame(function.Map())
+		f.raw = &raw
+		if i == list.Slice().Len()-1 { // others are inlined into it
+			f.vars, f.hasVars = raw.vars, raw.hasVars
+		}
+		e.add(f)
 	}
 }
 

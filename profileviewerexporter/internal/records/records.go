@@ -35,7 +35,7 @@ type Answer struct {
 	Service    string             `json:"service"`
 	Severity   string             `json:"severity"`
 	Body       string             `json:"body"`
-	Error      bool               `json:"error,omitempty"` // it has an exception
+	Error      bool               `json:"error,omitempty"` // true if the record has an exception
 	Trace      string             `json:"trace,omitempty"`
 	Span       string             `json:"span,omitempty"`
 	Attributes []answer.Attribute `json:"attributes"`
@@ -45,9 +45,9 @@ type Answer struct {
 type ListAnswer struct {
 	answer.Omissions
 	Records []Answer `json:"records"`
-	Count   int      `json:"count"`  // number of records that the query selects
-	Unread  int      `json:"unread"` // records in messages beyond the limit
-	// Activity has the number of selected records in each of several equal time steps.
+	Count   int      `json:"count"`  // number of matching records
+	Unread  int      `json:"unread"` // records in messages that were not read, because a limit was reached
+	// Activity has the number of records per time step.
 	Activity []int  `json:"activity"`
 	First    string `json:"first"`
 	Last     string `json:"last"`

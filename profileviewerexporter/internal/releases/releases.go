@@ -20,7 +20,7 @@ type Answer struct {
 	answer.Omissions
 	Profiles int             `json:"profiles"`
 	First    string          `json:"first"` // start of the earliest profile
-	Last     string          `json:"last"`  // end of the latest
+	Last     string          `json:"last"`  // end of the latest profile
 	Releases []ReleaseAnswer `json:"releases"`
 }
 

@@ -42,8 +42,7 @@ type Answer struct {
 	Low     float64            `json:"low"`
 	High    float64            `json:"high"`
 	Sum     float64            `json:"sum"`
-	// Values has one value for each of several equal time steps between the list's first and last time:
-	// the total for a sum, otherwise the average; null without points.
+	// Values has one value per time step between first and last: the total for sums, the average for other kinds; null if there are no points.
 	Values []*float64 `json:"values"`
 }
 
@@ -52,7 +51,7 @@ type ListAnswer struct {
 	answer.Omissions
 	Series []Answer `json:"series"`
 	Count  int      `json:"count"`
-	Unread int      `json:"unread"` // points beyond the limits
+	Unread int      `json:"unread"` // points in messages that were not read, because a limit was reached
 	First  string   `json:"first"`
 	Last   string   `json:"last"`
 }

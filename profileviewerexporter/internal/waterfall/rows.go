@@ -28,13 +28,12 @@ const (
 type Answer struct {
 	answer.Omissions
 	Origin string   `json:"origin"` // start of the earliest span
-	End    uint64   `json:"end"`    // of the last span
-	Count  int      `json:"count"`  // number of spans that were read
-	Names  []string `json:"names"`  // of spans and services
-	IDs    string   `json:"ids"`    // 16 hex digits per row
-	// Rows are lists of numbers, to save space: depth, start (nanoseconds after the origin), duration,
-	// index of the name, index of the service, flags (1: error, 2: critical path), samples and their
-	// weight.
+	End    uint64   `json:"end"`    // end of the last span
+	Count  int      `json:"count"`  // number of spans
+	Names  []string `json:"names"`  // names of spans and services
+	IDs    string   `json:"ids"`    // span IDs, 16 hex digits per row
+	// Rows are lists of numbers: depth, start (nanoseconds after the origin), duration, index of the name, index of the service, flags
+	// (1: error, 2: critical path), number of samples, weight of the samples.
 	Rows [][8]int64 `json:"rows"`
 }
 

@@ -5,6 +5,7 @@ import { showHelp } from './help'
 import { amend } from './hooks'
 import type { MenuItem } from './menu'
 import { unzoomed } from './order'
+import { literal } from './search'
 import { amendView } from './view'
 
 interface Context { q: URLSearchParams; byTime: boolean; search: (text: string) => void }
@@ -22,15 +23,14 @@ export function actionsOf(box: Box, picture: Picture, { q, byTime, search }: Con
   }
   items.push(
     { text: 'Show callers and callees', act: () => amend({ order: 'sandwich', function: String(frame.number), ...unzoomed }) },
-    { text: 'Search for this name', act: () => { search(literal(frame.name)); amend({ q: literal(frame.name) }, 'replace') } },
-    { text: 'Copy name', act: () => copy(frame.name) },
-    { text: 'Copy stack', act: () => copy(stackOf(box, picture)) })
+    { text: 'Search for this name', act: () => search(literal(frame.name)) })
+  if (navigator.clipboard) { // browsers have none on pages without TLS, except on localhost
+    items.push({ text: 'Copy name', act: () => copy(frame.name) }, { text: 'Copy stack', act: () => copy(stackOf(box, picture)) })
+  }
   const href = editorURL(frame.file)
   items.push(href ? { text: 'Open in editor', href } : { text: 'Open in editor: choose one', act: showHelp })
   return items
 }
-
-const literal = (name: string): string => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 // stackOf returns the calls of a box as text, the innermost first.
 function stackOf(box: Box, picture: Picture): string {
@@ -42,5 +42,5 @@ function stackOf(box: Box, picture: Picture): string {
 }
 
 function copy(text: string): void {
-  navigator.clipboard?.writeText(text).catch(() => undefined)
+  navigator.clipboard.writeText(text).catch(() => undefined)
 }

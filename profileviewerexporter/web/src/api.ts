@@ -202,6 +202,7 @@ export interface StackFrame {
   source?: string
   after?: string[]
   vars?: Attribute[]
+  raw?: { function: string; module?: string; file?: string; line?: number; column?: number } // as the SDK reported it, before symbolication
 }
 
 export interface StackException { type: string; message: string; handled?: boolean; frames: StackFrame[]; missing: number }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { ChangedFunction, Comparison } from './api'
 import { share } from './format'
+import { literal } from './search'
 
 type Column = 'self' | 'total'
 
@@ -8,8 +9,8 @@ const before = (f: ChangedFunction, c: Column): number => (c === 'self' ? f.befo
 const after = (f: ChangedFunction, c: Column): number => (c === 'self' ? f.after_self : f.after_total)
 const mostRows = 50
 
-// Changes lists the functions whose weight has changed the most.
-export function Changes({ graph }: { graph: Comparison }) {
+// Changes lists the functions whose weight has changed the most. A click searches for the function in the graph.
+export function Changes({ graph, search }: { graph: Comparison; search: (pattern: string) => void }) {
   const [column, setColumn] = useState<Column>('self')
   const change = (f: ChangedFunction) => after(f, column) - before(f, column)
   const list = (graph.changes ?? []).filter((f) => change(f) !== 0).sort((a, b) => Math.abs(change(b)) - Math.abs(change(a)))
@@ -33,7 +34,7 @@ export function Changes({ graph }: { graph: Comparison }) {
                 </td>
                 <td class="number" data-title="First">{share(before(f, column), graph.after)}</td>
                 <td class="number" data-title="Second">{share(after(f, column), graph.after)}</td>
-                <td class="text" data-title="Function"><bdi>{f.name}</bdi> {f.file && <small><bdi>{f.file}</bdi></small>}</td>
+                <td class="text" data-title="Function"><button type="button" class="link" onClick={() => search('^' + literal(f.name) + '$')}><bdi>{f.name}</bdi></button> {f.file && <small><bdi>{f.file}</bdi></small>}</td>
               </tr>
             ))}
           </tbody>

@@ -1,14 +1,14 @@
-import { scaleLinear } from 'd3-scale'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { end, neighbour, type Box, type Picture } from './boxes'
 import type { Coloring } from './colors'
-import { duration } from './format'
 import { kindOf, type Moment } from './markers'
 import { keepInside, Menu, type MenuItem, type Place } from './menu'
 import { Outline } from './outline'
 import { boxAt, paint, rowHeight, type Surface, type View } from './paint'
 import { useTheme } from './theme'
-import { moved, useAnimated, zoomed } from './view'
+import { Ticks } from './ticks'
+import { moved, useAnimated, wheeled, zoomed } from './view'
+import { ZoomButtons } from './zoombuttons'
 
 export interface ChartProps {
   whole: Picture // all of the graph
@@ -94,7 +94,6 @@ export function FlameChart(props: ChartProps) {
   usePointer(canvas, { ...props, all, view, picture, top: size.top, choose, open, hover: (b, at) => { setHovered(b); if (at) setPointer(at) } })
 
   const described = hovered ?? cursor
-  const full = view.left <= all.left && view.right >= all.right
   return (
     <div class={'flame' + (props.tall ? ' tall' : '')}>
       <div class="chart" ref={box} tabIndex={0} role="application" onScroll={measure} onKeyDown={key}
@@ -108,11 +107,7 @@ export function FlameChart(props: ChartProps) {
       </div>
       <div class="under">
         <p class="status" role="status"><bdi>{described ? props.describe(described) : 'Point at a function to see its weight; click it to zoom in.'}</bdi></p>
-        <span class="zoom" role="group" aria-label="Zoom">
-          <button type="button" aria-label="Zoom in" onClick={() => props.onView(zoomed(view, all, 0.5))}>+</button>
-          <button type="button" aria-label="Zoom out" disabled={full} onClick={() => props.onView(zoomed(view, all, 2))}>−</button>
-          <button type="button" disabled={full} onClick={() => props.onView(undefined)}>Show all</button>
-        </span>
+        <ZoomButtons view={view} all={all} onView={props.onView} />
       </div>
       {hovered && !menu && <Tip text={props.describe(hovered)} at={pointer} />}
       {menu && <Menu label={menu.box.name} items={props.actions!(menu.box, picture)} at={menu.at} onClose={closeMenu} />}
@@ -198,13 +193,9 @@ function usePointer(canvas: { current: HTMLCanvasElement | null }, state: Pointi
     const leave = () => latest.current.hover(undefined)
     const wheel = (event: WheelEvent) => {
       const { view, all, onView } = latest.current
-      const length = view.right - view.left
-      if (event.ctrlKey || event.metaKey) {
-        const position = view.left + (event.offsetX / element.clientWidth) * length
-        onView(zoomed(view, all, Math.exp(event.deltaY / 300), position), true)
-      } else if (event.deltaX !== 0 || event.shiftKey) {
-        onView(moved(view, all, ((event.deltaX || event.deltaY) / element.clientWidth) * length), true)
-      } else return
+      const next = wheeled(event, view, all, element)
+      if (next === false) return
+      onView(next, true)
       event.preventDefault()
     }
     const cancel = () => { drag = undefined }
@@ -263,7 +254,7 @@ function Axis({ left, right, moments = [] }: View & { moments?: Moment[] }) {
   return (
     <div class="axis" aria-hidden="true">
       {moments.filter((m) => m.at >= left && m.at <= right).map((m, i) => <i key={i} class={kindOf([m])} style={{ left: place(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
-      {scaleLinear().domain([left, right]).ticks(8).map((t) => <span key={t} style={{ left: place(t) }}>{duration(t)}</span>)}
+      <Ticks left={left} right={right} />
     </div>
   )
 }

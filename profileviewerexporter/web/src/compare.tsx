@@ -1,9 +1,9 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo } from 'preact/hooks'
 import type { Comparison, Profile } from './api'
 import { pictureOf, type Box } from './boxes'
 import { pixels } from './detail'
 import { clock, plural, share, titleOf, weight } from './format'
-import { useApi, useDelayed, useTitle, type Route } from './hooks'
+import { useApi, useSearch, useTitle, type Route } from './hooks'
 import { Changes } from './changed'
 import { Omitted } from './omitted'
 import { ZoomableChart } from './zoomable'
@@ -41,9 +41,8 @@ function Side({ title, id }: { title: string; id: string }) {
 
 // ComparisonGraph shows two selections in one graph: red functions weigh more in the second one, blue functions weigh less. The
 // functions with the largest changes are below it.
-export function ComparisonGraph({ selection, q, second, swap }: { selection: string; q: URLSearchParams; second: string; swap?: string }) {
-  const [search, setSearch] = useState('')
-  const term = useDelayed(search)
+export function ComparisonGraph({ selection, q, first, second, swap }: { selection: string; q: URLSearchParams; first?: string; second: string; swap?: string }) {
+  const { text: search, setText: setSearch, settled: term } = useSearch(q)
   const path = `compare?${selection}&pixels=${pixels()}${term && '&q=' + encodeURIComponent(term)}`
   const { value: graph, error } = useApi<Comparison>(path)
   const picture = useMemo(() => graph && pictureOf(graph, 0, graph.total), [graph])
@@ -56,17 +55,17 @@ export function ComparisonGraph({ selection, q, second, swap }: { selection: str
   return (
     <>
       <div class="tools">
-        <label class="search">Search <input type="search" value={search} onInput={(e) => setSearch(e.currentTarget.value)} /></label>
+        <label class="search">Search <input type="search" value={search} placeholder="regular expression (/)" onInput={(e) => setSearch(e.currentTarget.value)} /></label>
         {swap && <a class="button" href={swap}>Swap</a>}
         <span class="legend"><span class="more">more in {second}</span><span class="less">less</span></span>
       </div>
       <p class="sum" data-total={graph.total}>
-        First: {weight(graph.before, graph.measure)} in {plural(graph.before_profiles, 'profile')}, scaled to the second: {weight(graph.after, graph.measure)} in{' '}
-        {plural(graph.after_profiles, 'profile')}.
+        First{first && <> (<bdi>{first}</bdi>)</>}: {weight(graph.before, graph.measure)} in {plural(graph.before_profiles, 'profile')}, scaled to the weight of the second.
+        {' '}Second{first && <> (<bdi>{second}</bdi>)</>}: {weight(graph.after, graph.measure)} in {plural(graph.after_profiles, 'profile')}.
       </p>
       <Omitted from={graph} />
       <ZoomableChart path={path} q={q} whole={picture} describe={describe} coloring="delta" onSelect={() => undefined} />
-      <Changes graph={graph} />
+      <Changes graph={graph} search={setSearch} />
     </>
   )
 }

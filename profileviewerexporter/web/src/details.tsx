@@ -1,4 +1,5 @@
 import { query, type FrameDetail, type Measure, type Selection, type SpanSamples } from './api'
+import { EditorLink } from './editor'
 import { codeOf, count, place, plural, share, weight } from './format'
 import { useApi } from './hooks'
 import { Omitted } from './omitted'
@@ -21,7 +22,7 @@ export function Details({ selection, frame, measure, all, spans }: {
   return (
     <section class="details" aria-label="Function details">
       <h2><bdi>{d.name}</bdi></h2>
-      <p class="place"><bdi>{place(d.file, d.lines[0]?.line, d.lines[0]?.column)}</bdi></p>
+      <p class="place"><bdi>{place(d.file, d.lines[0]?.line, d.lines[0]?.column)}</bdi> <EditorLink file={d.file} line={d.lines[0]?.line} column={d.lines[0]?.column} /></p>
       <dl>
         <div><dt>Self</dt><dd>{weight(d.self, measure)} <small>{share(d.self, d.of)}</small></dd></div>
         <div><dt>Total</dt><dd>{weight(d.total, measure)} <small>{share(d.total, d.of)}</small></dd></div>

@@ -21,13 +21,12 @@ export function ErrorView({ id, route }: { id: string; route: Route }) {
         {g.type && g.message && <p class="message"><bdi>{e.exceptions[0]?.message || g.message}</bdi></p>}
         <p class="meta">
           <bdi>{e.service}</bdi>
-          <span>{plural(g.count, 'error')}</span>
-          <span>last <time>{ago(g.last)}</time></span>
-          {g.count > 1 && <span>first <time>{ago(g.first)}</time></span>}
+          <time>{clock(e.time)}</time>
+          {g.count > 1 && <><span>{plural(g.count, 'error')}</span><span>last <time>{ago(g.last)}</time></span><span>first <time>{ago(g.first)}</time></span></>}
           {g.handled === false && <span class="bad">unhandled</span>}
         </p>
       </div>
-      <Chooser list={d.occurrences} chosen={e} all={g.count} />
+      {g.count > 1 && <Chooser list={d.occurrences} chosen={e} all={g.count} />}
       <p class="meta links">
         {e.trace && <a href={`#/trace/${e.trace}`}>View trace</a>}
         {e.span && e.span !== noSpan && <a href={`#/trace/${e.trace}?span=${e.span}`}>View span</a>}
@@ -92,9 +91,10 @@ function Frame({ frame: f, open }: { frame: StackFrame; open: boolean }) {
   const where = place(f.file || f.module, f.line, f.column)
   const title = (
     <>
-      <bdi class="function">{f.function || '?'}</bdi>
-      <bdi class="where">{where}</bdi>
+      <bdi class="function">{f.function || '?'}</bdi>{' '}
+      <bdi class="where">{where}</bdi>{' '}
       {f.in_app !== undefined && <small>{codeOf(f)}</small>}
+      {f.raw && <bdi class="raw">reported as {f.raw.function || '?'} {place(f.raw.file || f.raw.module, f.raw.line, f.raw.column)}</bdi>}
     </>
   )
   if (!f.source && !f.vars) return <div class="frame">{title}<EditorLink file={f.file} line={f.line} column={f.column} /></div>

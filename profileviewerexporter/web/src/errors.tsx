@@ -6,7 +6,7 @@ import { Omitted } from './omitted'
 
 const columns: Column<ErrorGroup>[] = [
   { title: 'Error', key: 'type', kind: 'text', cell: (g) => <Headline group={g} /> },
-  { title: 'Over time', cell: (g) => <Bars values={g.activity} label={`${plural(g.count, 'error')} over time`} /> },
+  { title: 'Over time', kind: 'trend', cell: (g) => <Bars values={g.activity} label={`${plural(g.count, 'error')} over time`} /> },
   { title: 'Count', key: 'count', kind: 'number', cell: (g) => count(g.count) },
   { title: 'Last', key: 'last', kind: 'number', cell: (g) => <time>{ago(g.last)}</time> },
   { title: 'First', key: 'first', kind: 'number', cell: (g) => <time>{ago(g.first)}</time> },

@@ -2,18 +2,19 @@ import type { Frame, Measure, ProfileListing } from './api'
 
 const steps: [number, string][] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
 
+// unitOf returns the unit of a duration: its length in nanoseconds, and its name.
+export const unitOf = (ns: number): [number, string] => steps.find(([size]) => Math.abs(ns) >= size) ?? [1, 'ns']
+
 // three significant digits, without an exponent.
 function digits(n: number): string {
-  const size = Math.abs(n)
+  const size = Math.abs(Number(n.toPrecision(3)))
   return n.toFixed(size >= 100 || Number.isInteger(n) ? 0 : size >= 10 ? 1 : 2)
 }
 
 export function duration(ns: number): string {
-  if (ns >= 120e9) return `${Math.floor(ns / 60e9)} min ${Math.round((ns % 60e9) / 1e9)} s`
-  for (const [size, unit] of steps) {
-    if (Math.abs(ns) >= size) return `${digits(ns / size)} ${unit}`
-  }
-  return '0'
+  if (ns >= 120e9) return `${Math.floor(ns / 60e9)} min` + (ns % 60e9 >= 1e9 ? ` ${Math.floor((ns % 60e9) / 1e9)} s` : '')
+  const [size, unit] = unitOf(Number(ns.toPrecision(3)))
+  return ns === 0 ? '0' : `${digits(ns / size)} ${unit}`
 }
 
 export function bytes(n: number): string {
@@ -80,9 +81,14 @@ export function ago(unixNano: string): string {
 
 const compact = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' })
 
-// number returns a number with four significant digits, and its unit.
-export function number(n: number, unit?: string): string {
-  const shown = unit?.replace(/^\{(.*)\}$/, '$1')
-  if (unit === 'By') return bytes(n)
-  return compact.format(n) + (shown && shown !== '1' ? ' ' + shown : '')
+// Units of metrics (UCUM) that are shown as durations and as sizes.
+const seconds: Record<string, number> = { h: 3600e9, min: 60e9, s: 1e9, ms: 1e6, us: 1e3, 'µs': 1e3, ns: 1 }
+const sizes: Record<string, number> = { By: 1, kBy: 1e3, MBy: 1e6, GBy: 1e9, KiBy: 1 << 10, MiBy: 1 << 20, GiBy: 1 << 30 }
+
+// number returns a value of a metric. Units in braces are annotations; the name of the metric says the same.
+export function number(n: number, unit = ''): string {
+  if (seconds[unit]) return duration(n * seconds[unit])
+  if (sizes[unit]) return bytes(n * sizes[unit])
+  if (unit === '%') return compact.format(n) + '%'
+  return compact.format(n) + (unit === '1' || /^(\{.*\})?$/.test(unit) ? '' : ' ' + unit)
 }

@@ -8,7 +8,7 @@ import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { actionsOf } from './actions'
 import { Changes, changesOf } from './changes'
-import { amend, useApi, useDelayed, type Route } from './hooks'
+import { amend, useApi, useSearch, type Route } from './hooks'
 import { SpanLane } from './lanes'
 import type { List } from './live'
 import { Markers, useMoments, type Period } from './markers'
@@ -34,8 +34,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const q = route.query
   const order = orderOf(q)
   const byTime = order === 'time'
-  const [search, setSearch] = useState(q.get('q') ?? '')
-  const term = useDelayed(search)
+  const { text: search, setText: setSearch, settled: term } = useSearch(q)
   const coloring: Coloring = q.has('own') ? 'own' : 'code'
   const frame = numberIn(q, 'function')
 
@@ -77,11 +76,11 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
           : <ZoomableChart path={path} q={q} whole={picture} describe={(b) => describe(b, graph)}
             coloring={coloring} selected={frame} onSelect={(b) => amend({ function: b.frame?.number.toString() }, 'replace')} time={byTime} jump={hit} actions={actions} tall={tall}
             moments={byTime ? moments : undefined} />}
-      <div class="below">
+      {whole.total > 0 && <div class="below">
         <Functions graph={whole} search={search} selected={order === 'sandwich' ? center : frame}
           onSelect={(f) => amend({ function: f.toString(), ...(order === 'sandwich' && unzoomed) })} />
         <Details selection={exact} frame={order === 'sandwich' ? center : frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
-      </div>
+      </div>}
     </>
   )
 }

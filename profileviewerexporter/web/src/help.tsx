@@ -6,10 +6,12 @@ const keys: [key: string, text: string][] = [
   ['Enter, Shift + Enter', 'in the search: next and previous match'],
   ['← ↑ → ↓', 'in a graph or a trace: move'],
   ['Enter', 'in a graph: zoom in; in a trace: show the span'],
-  ['Escape', 'in a graph: show all'],
-  ['+ −', 'in a graph: zoom'],
+  ['+ −', 'in a graph or a trace: zoom'],
+  ['Escape', 'in a graph or a trace: show all'],
   ['M or right click', 'on a function: focus, hide, collapse, copy, open in editor'],
-  ['Ctrl + wheel, drag', 'zoom and move'],
+  ['Ctrl + wheel', 'in a graph or a trace: zoom'],
+  ['Shift + wheel', 'in a graph or a trace: pan'],
+  ['Drag', 'in a graph: pan; on a timeline: select a range'],
   ['?', 'this list'],
 ]
 
@@ -18,6 +20,13 @@ const opening = 'help'
 // showHelp opens the list of keys.
 export const showHelp = (): boolean => dispatchEvent(new Event(opening))
 
+// focusSearch focuses the first search box that is in the window. A trace has two: of the spans, and of the graph below them.
+function focusSearch(): void {
+  const boxes = [...document.querySelectorAll<HTMLElement>('main input[type=search]')]
+  const shown = boxes.find((b) => b.getBoundingClientRect().top >= 0) ?? boxes[0]
+  shown?.focus()
+}
+
 // Help is the list of keys, and the settings that the browser keeps.
 export function Help() {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -25,9 +34,11 @@ export function Help() {
   useEffect(() => {
     const open = () => { setOpen(true); if (!dialog.current?.open) dialog.current?.showModal() }
     const key = (event: KeyboardEvent) => {
-      if (event.key !== '?' || (event.target as HTMLElement).matches('input:not([type=checkbox]), select, textarea')) return
+      if ((event.target as HTMLElement).matches('input:not([type=checkbox]), select, textarea')) return
+      if (event.key === '?') open()
+      else if (event.key === '/') focusSearch()
+      else return
       event.preventDefault()
-      open()
     }
     addEventListener(opening, open)
     addEventListener('keydown', key)

@@ -49,6 +49,16 @@ export function useDelayed(text: string): string {
   return settled
 }
 
+// useSearch returns a text that the user is typing, and the same text once it has settled. The address has the settled text.
+export function useSearch(q: URLSearchParams, settle = (text: string) => amend({ q: text }, 'replace')) {
+  const inAddress = q.get('q') ?? ''
+  const [text, setText] = useState(inAddress)
+  const settled = useDelayed(text)
+  useEffect(() => { if (settled !== inAddress) settle(settled) }, [settled])
+  useEffect(() => { if (settled === text) setText(inAddress) }, [inAddress]) // the back button
+  return { text, setText, settled }
+}
+
 // Route is the fragment of the address: a path and a query.
 export interface Route { path: string[]; query: URLSearchParams }
 
@@ -85,6 +95,6 @@ export function amend(changes: Record<string, string | undefined>, entry: 'push'
 
 // useTitle sets the title of the browser's tab.
 export function useTitle(...parts: (string | undefined)[]): void {
-  const title = [...parts, 'Profiles'].filter(Boolean).join(' – ')
+  const title = [...parts, 'otelcol-sentry'].filter(Boolean).join(' – ')
   useEffect(() => { document.title = title }, [title])
 }

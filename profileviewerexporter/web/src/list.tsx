@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
 import type { Service } from './api'
 import { count } from './format'
-import { amend, useDelayed } from './hooks'
+import { amend, useSearch } from './hooks'
 
 // pageSize is the number of entries of a page of a list; see internal/listing.
 export const pageSize = 200
@@ -32,7 +31,7 @@ export interface Column<T> {
   title: string
   key?: string
   cell: (row: T) => ComponentChildren
-  kind?: 'number' | 'text' | 'name' | 'control' // of the content; text takes the remaining width, controls need no visible title
+  kind?: 'number' | 'text' | 'name' | 'trend' | 'control' // of the content; text takes the remaining width, controls need no visible title
 }
 
 // Table is a list as a table. sort is the column by which the list is sorted, after a minus sign in descending order.
@@ -85,11 +84,7 @@ export function Filters({ q, placeholder, services, names, children }: {
 }
 
 function SearchBox({ q, placeholder, names }: { q: URLSearchParams; placeholder: string; names?: string[] }) {
-  const inAddress = q.get('q') ?? ''
-  const [text, setText] = useState(inAddress)
-  const settled = useDelayed(text)
-  useEffect(() => { if (settled !== inAddress) filter({ q: settled }, names, 'replace') }, [settled])
-  useEffect(() => { if (settled === text) setText(inAddress) }, [inAddress]) // the back button
+  const { text, setText } = useSearch(q, (settled) => filter({ q: settled }, names, 'replace'))
   return (
     <label class="search">Search{' '}
       <input type="search" value={text} placeholder={placeholder} onInput={(e) => setText(e.currentTarget.value)} />

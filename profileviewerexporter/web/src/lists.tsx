@@ -55,7 +55,7 @@ function ProfileList({ q }: { q: URLSearchParams }) {
     { title: 'Samples', key: 'samples', kind: 'number', cell: (p) => count(p.samples) },
     { title: 'Threads', key: 'threads', kind: 'number', cell: (p) => count(p.threads) },
     { title: 'Spans', key: 'spans', kind: 'number', cell: (p) => (p.spans > 0 ? <span class="mark">{count(p.spans)}</span> : '') },
-    { title: 'Start', key: 'start', kind: 'number', cell: (p) => <time title={'received ' + ago(nanos(p.arrived))}>{clock(p.start)}</time> },
+    { title: 'Start', key: 'start', kind: 'number', cell: (p) => <Start of={p} /> },
     {
       title: 'Compare', kind: 'control', cell: (p) => (
         <label class="check" title="Compare with another profile">
@@ -82,12 +82,17 @@ function ProfileList({ q }: { q: URLSearchParams }) {
   )
 }
 
+// Start is the start of a profile or trace. A date may have a line of its own.
+function Start({ of: { start, arrived } }: { of: { start: string; arrived: string } }) {
+  return <time title={'received ' + ago(nanos(arrived))}>{clock(start).split(' ').map((part) => <><span>{part}</span>{' '}</>)}</time>
+}
+
 function ProfileName({ profile: p }: { profile: ProfileListing }) {
   const title = titleOf(p)
   return (
     <>
       <a class="title" href={'#/profile/' + p.id}><bdi>{title}</bdi></a>{' '}
-      <small>{title !== p.service && <bdi>{p.service}</bdi>} {p.measure.type}</small>
+      <small>{title !== p.service && <><bdi>{p.service}</bdi> · </>}{p.measure.type}</small>
     </>
   )
 }
@@ -102,7 +107,7 @@ function TraceList({ q }: { q: URLSearchParams }) {
     { title: 'Errors', key: 'errors', kind: 'number', cell: (t) => (t.errors > 0 ? <span class="bad">{count(t.errors)}</span> : '') },
     { title: 'Logs', key: 'logs', kind: 'number', cell: (t) => (t.logs > 0 ? count(t.logs) : '') },
     { title: 'Profiles', key: 'profiles', kind: 'number', cell: (t) => (t.profiles > 0 ? <span class="mark">{count(t.profiles)}</span> : '') },
-    { title: 'Start', key: 'start', kind: 'number', cell: (t) => <time title={'received ' + ago(nanos(t.arrived))}>{clock(t.start)}</time> },
+    { title: 'Start', key: 'start', kind: 'number', cell: (t) => <Start of={t} /> },
   ]
   return (
     <section aria-labelledby="traces">

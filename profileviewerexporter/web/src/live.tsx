@@ -43,7 +43,8 @@ function connect(): void {
 // changed reports whether one of the lists may differ from the one on the page.
 function changed(lists: string[]): boolean {
   const known = shown
-  return known?.run !== latest?.run || lists.some((l) => known?.lists[l] !== latest?.lists[l])
+  if (!known) return lists.length > 0 // the first notice: lists may have changed since their requests
+  return known.run !== latest?.run || lists.some((l) => known.lists[l] !== latest?.lists[l])
 }
 
 // show loads the lists that have changed.

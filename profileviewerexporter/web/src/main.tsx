@@ -34,7 +34,7 @@ function App() {
     <>
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById('main')?.focus() }}>Skip to content</a>
       <header class="bar">
-        <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" /><span>Profiles</span></a>
+        <a class="home" href="#/"><img src="icon.svg" alt="" width="20" height="20" /><span>otelcol-sentry</span></a>
         <nav>
           {[['', 'Overview'], ['services', 'Services'], ['errors', 'Errors'], ['logs', 'Logs'], ['metrics', 'Metrics'], ['problems', 'Problems']].map(([path, text]) => (
             <a key={path} href={'#/' + path} aria-current={view === path ? 'page' : undefined}>

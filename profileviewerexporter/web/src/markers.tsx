@@ -32,12 +32,14 @@ export function Markers({ period, moments, all }: { period: Period; moments: Mom
     <div class="markers" role="group" aria-label="Log records">
       {[...groups].map(([place, list]) => (
         <a key={place} class={kindOf(list)} style={{ left: `${(100 * place) / places}%`, width: `${100 / places}%` }} href={logsOf(period, place * step, (place + 1) * step)}
-          title={textOf(list)} aria-label={textOf(list)}><span>{list.length > 1 ? count(list.length) : ''}</span></a>
+          title={textOf(list)} aria-label={textOf(list)}><span style={{ left: `${100 * (mean(list) / step - place)}%` }}>{list.length > 1 ? count(list.length) : ''}</span></a>
       ))}
       {moments.length < all && <span class="hidden">The latest {count(moments.length)} of {count(all)} log records are marked.</span>}
     </div>
   )
 }
+
+const mean = (list: Moment[]): number => list.reduce((sum, m) => sum + m.at, 0) / list.length
 
 export const kindOf = (list: Moment[]): string =>
   list.some(({ record: r }) => r.error || level(r.severity) === 'bad') ? 'bad' : list.some(({ record: r }) => level(r.severity) !== '') ? 'middling' : 'plain'

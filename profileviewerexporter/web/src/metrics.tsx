@@ -6,11 +6,11 @@ import { Omitted } from './omitted'
 
 const columns: Column<Series>[] = [
   { title: 'Metric', key: 'name', kind: 'text', cell: (s) => <Name series={s} /> },
-  { title: 'Over time', cell: (s) => <Line series={s} /> },
+  { title: 'Over time', kind: 'trend', cell: (s) => <Line series={s} /> },
   { title: 'Latest', kind: 'number', cell: (s) => number(s.latest, s.unit) },
-  { title: 'Lowest', kind: 'number', cell: (s) => number(s.low) },
-  { title: 'Highest', kind: 'number', cell: (s) => number(s.high) },
-  { title: 'Sum', kind: 'number', cell: (s) => (s.kind === 'sum' ? number(s.sum) : '') },
+  { title: 'Lowest', kind: 'number', cell: (s) => number(s.low, s.unit) },
+  { title: 'Highest', kind: 'number', cell: (s) => number(s.high, s.unit) },
+  { title: 'Sum', kind: 'number', cell: (s) => (s.kind === 'sum' ? number(s.sum, s.unit) : '') },
   { title: 'Points', key: 'points', kind: 'number', cell: (s) => count(s.points) },
   { title: 'Service', key: 'service', kind: 'name', cell: (s) => <bdi>{s.service}</bdi> },
 ]
@@ -58,6 +58,6 @@ function Line({ series: s }: { series: Series }) {
   const path = s.kind === 'sum'
     ? s.values.map((v, i) => (v === null ? '' : `M${i},${height}V${Math.min(height - 1, y(v))}h0.8V${height}Z`)).join('')
     : s.values.reduce((text, v, i) => (v === null ? text : `${text}${text === '' ? 'M' : 'L'}${i},${y(v)}h1`), '')
-  const label = `${s.name} over time, from ${number(s.low)} to ${number(s.high)}`
+  const label = `${s.name} over time, from ${number(s.low, s.unit)} to ${number(s.high, s.unit)}`
   return <svg class={'bars ' + s.kind} viewBox={`0 0 ${s.values.length} ${height}`} preserveAspectRatio="none" role="img" aria-label={label}><path d={path} /></svg>
 }

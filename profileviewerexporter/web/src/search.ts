@@ -11,6 +11,9 @@ function expression(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'i')
   } catch {
-    return new RegExp(pattern.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i')
+    return new RegExp(literal(pattern), 'i')
   }
 }
+
+// literal returns the pattern that matches a text.
+export const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

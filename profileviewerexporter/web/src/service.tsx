@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Service, ServiceDetail, Services as Answer } from './api'
 import { ComparisonGraph } from './compare'
 import { ago, clock, count, nanos, plural } from './format'
@@ -20,7 +20,7 @@ export function Services({ route: { query: q } }: { route: Route }) {
     { title: 'Profiles', key: 'profiles', kind: 'number', cell: (s) => link('', s, s.profiles, (x) => x.profiles) },
     { title: 'Traces', key: 'traces', kind: 'number', cell: (s) => link('', s, s.traces, (x) => x.traces) },
     { title: 'Errors', key: 'errors', kind: 'number', cell: (s) => link('errors', s, s.errors, (x) => x.errors) },
-    { title: 'Log records', key: 'logs', kind: 'number', cell: (s) => link('logs', s, s.logs, (x) => x.logs) },
+    { title: 'Logs', key: 'logs', kind: 'number', cell: (s) => link('logs', s, s.logs, (x) => x.logs) },
     { title: 'Metric points', key: 'points', kind: 'number', cell: (s) => link('metrics', s, s.points, (x) => x.points) },
     { title: 'Received', key: 'arrived', kind: 'number', cell: (s) => <time>{ago(nanos(s.arrived))}</time> },
   ]
@@ -40,6 +40,10 @@ export function Services({ route: { query: q } }: { route: Route }) {
 
 const minutes = [1, 5, 15, 60]
 
+// explored are the keys of the address that refer to a part of the displayed graph. While it has one, the window does not move with
+// new profiles.
+const explored = ['function', 'focus', 'hide', 'fold', 'zoom', 'callers']
+
 // ServiceView shows the samples of all profiles of a service in the last minutes, alone or compared with the minutes before or with a
 // release.
 export function ServiceView({ route: { query: q }, route }: { route: Route }) {
@@ -48,12 +52,16 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
   const [now, setNow] = useState(Date.now)
   useTitle(service)
   const length = BigInt(Number(q.get('minutes')) || 15) * 60_000_000_000n
+  const window = plural(Number(q.get('minutes')) || 15, 'minute')
   const until = q.get('until') ? BigInt(q.get('until')!) : BigInt(now) * 1_000_000n
   const span = (end: bigint) => `${end - length}/${end}`
   const release = q.get('release') ?? undefined
   const other = q.get('with') ?? ''
   const change = (changes: Record<string, string | undefined>) => amend({ ...changes, ...unzoomed, function: undefined })
   const refresh = () => { setNow(Date.now()); change({ until: undefined }) }
+  const isNew = s !== undefined && !q.has('until') && BigInt(s.last) > until
+  const isExplored = explored.some((key) => q.has(key))
+  useEffect(() => { if (isNew && !isExplored) setNow(Date.now()) }, [s?.last, isExplored])
   return (
     <>
       <div class="heading">
@@ -82,16 +90,18 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         <label>Compare with{' '}
           <select value={other} onChange={(e) => change({ with: e.currentTarget.value })}>
             <option value="">nothing</option>
-            <option value="before">the {q.get('minutes') ?? 15} minutes before</option>
+            <option value="before">the {window} before</option>
             {s?.releases.filter((r) => r.name && r.name !== release).map((r) => <option key={r.name} value={'release:' + r.name}>{r.name}</option>)}
           </select>
         </label>
-        <button type="button" onClick={refresh}>Refresh</button>
+        <button type="button" onClick={refresh}>Refresh{isNew && isExplored && <span class="mark"> new profiles</span>}</button>
       </div>
-      {other === ''
-        ? <GraphView key={span(until)} base={{ profiles: [], service, window: span(until), release }} route={route} />
-        : <ComparisonGraph key={span(until)} selection={sides(service, span, until, length, release, other)} q={q}
-          second={release ?? `the last ${q.get('minutes') ?? 15} minutes`} />}
+      {s && BigInt(s.last) <= until - length
+        ? <p class="note">No profile of the last {window}. <button type="button" class="link" onClick={() => change({ until: s.last })}>Show the latest</button></p>
+        : other === ''
+        ? <GraphView base={{ profiles: [], service, window: span(until), release }} route={route} />
+        : <ComparisonGraph selection={sides(service, span, until, length, release, other)} q={q}
+          first={other === 'before' ? `the ${window} before` : other.replace('release:', '')} second={release ?? `the last ${window}`} />}
     </>
   )
 }

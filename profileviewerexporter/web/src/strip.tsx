@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Thread } from './api'
 import { duration } from './format'
 import { ThreadLane } from './lanes'
+import { Ticks } from './ticks'
 
 interface Props {
   threads: Thread[] // the busiest first
@@ -51,6 +52,7 @@ export function Strip({ threads, chosen, onThread, length, from, to, onChange, c
   return (
     <div class="strip">
       <div>
+        <div class="ticks" aria-hidden="true"><Ticks left={0} right={length} /></div>
         {children}
         <div class={'lanes' + (shown.length === 1 ? ' single' : '')}>
           {shown.map((t) => <ThreadLane key={t.id} thread={t} chosen={t.id === chosen} onChoose={timed.length > 1 ? () => onThread(t.id) : undefined} />)}

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'preact/hooks'
 import { query, type Measure, type Selection, type Thread } from './api'
 import type { Coloring } from './colors'
 import { count, weight } from './format'
@@ -27,8 +26,6 @@ interface Props {
 
 // Toolbar has the controls of a flame graph and its downloads.
 export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
-  const searchBox = useRef<HTMLInputElement>(null)
-  useSlash(searchBox)
   const byTime = order === 'time'
   return (
     <div class="tools" role="toolbar" aria-label="Graph controls">
@@ -45,9 +42,9 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
         </select>
       </label>
       <label class="search">Search{' '}
-        <input type="search" ref={searchBox} value={search} placeholder="regular expression (/)"
+        <input type="search" value={search} placeholder="regular expression (/)"
           onKeyDown={(e) => { if (e.key === 'Enter') onHit(e.shiftKey ? -1 : 1) }}
-          onInput={(e) => onSearch(e.currentTarget.value)} onChange={(e) => amend({ q: e.currentTarget.value }, 'replace')} />
+          onInput={(e) => onSearch(e.currentTarget.value)} />
       </label>
       {search && found !== undefined && (
         <span class="hits">
@@ -91,20 +88,6 @@ function chosen(thread: string): Record<string, string | undefined> {
 function threadText(t: { id: string; name: string }): string {
   if (t.id === '') return 'no thread'
   return t.name && t.name !== t.id ? `${t.name} (${t.id})` : t.id
-}
-
-// useSlash focuses the search box when the user presses /.
-function useSlash(box: { current: HTMLInputElement | null }): void {
-  useEffect(() => {
-    const key = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement
-      if (event.key !== '/' || target.matches('input:not([type=checkbox]), select, textarea')) return
-      event.preventDefault()
-      box.current?.focus()
-    }
-    addEventListener('keydown', key)
-    return () => removeEventListener('keydown', key)
-  }, [])
 }
 
 const formats = [

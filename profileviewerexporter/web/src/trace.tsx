@@ -36,7 +36,7 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
           <a href={'api/download/otlp?trace=' + t.id} download>Download OTLP JSON</a>
         </p>
       </div>
-      <Waterfall rows={rows} length={loaded.value.end} moments={moments} chosen={chosen?.id} choose={choose} />
+      <Waterfall rows={rows} length={loaded.value.end} moments={moments} chosen={chosen?.id} choose={choose} q={route.query} />
       {rows.length < t.spans && <p class="note">Showing the first {count(rows.length)} of {count(t.spans)} spans.</p>}
       <Omitted from={loaded.value} />
       {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} route={route} />}
@@ -54,7 +54,7 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: SpanRow; route
       <p class="meta">
         <bdi>{span.service}</bdi>
         <span>{duration(span.duration)}</span>
-        {d?.kind && <span>{d.kind}</span>}
+        {d && d.kind !== 'Unspecified' && <span>{d.kind.toLowerCase()} span</span>}
         {span.error && <span class="bad">error{d?.status && ': '}<bdi>{d?.status}</bdi></span>}
         <code title="span id">{span.id}</code>
         {span.samples > 0 && <span class="mark">{plural(span.samples, 'sample')}</span>}
@@ -63,7 +63,7 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: SpanRow; route
         ? <GraphView base={{ profiles: [], trace: trace.id, span: span.id }} route={route} tall />
         : <p class="note">No samples are linked to this span{trace.profiles > 0 ? '' : ' or to other spans of this trace'}.</p>}
       {error && <p class="warn" role="alert">{error}</p>}
-      {d && (
+      {d && d.attributes.length + d.events.length > 0 && (
         <details class="about" open={span.samples === 0}>
           <summary>Attributes{d.events.length > 0 && ' and events'}</summary>
           <AttributeTable list={d.attributes} />

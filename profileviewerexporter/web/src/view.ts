@@ -20,6 +20,16 @@ export function moved(view: View, all: View, shift: number): View | undefined {
   return { left, right: left + length }
 }
 
+// wheeled returns the view after a turn of the wheel above a track: Ctrl zooms around the pointer, Shift and sideways turns pan. It
+// returns false if the wheel scrolls the page.
+export function wheeled(event: WheelEvent, view: View, all: View, track: Element): View | undefined | false {
+  const { left, width } = track.getBoundingClientRect()
+  const length = view.right - view.left
+  if (event.ctrlKey || event.metaKey) return zoomed(view, all, Math.exp(event.deltaY / 300), view.left + ((event.clientX - left) / width) * length)
+  if (event.deltaX !== 0 || event.shiftKey) return moved(view, all, ((event.deltaX || event.deltaY) / width) * length)
+  return false
+}
+
 const animation = 200 // milliseconds
 
 // useAnimated returns a view that follows another one smoothly. Small steps, as of a drag, are not animated, nor is the change to

@@ -1,4 +1,3 @@
-import { scaleLinear } from 'd3-scale'
 import { Component } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { serviceColor } from './colors'
@@ -6,8 +5,12 @@ import { count, duration, plural } from './format'
 import { grouped } from './group'
 import { useDelayed } from './hooks'
 import { kindOf, type Moment } from './markers'
+import type { View } from './paint'
 import { visibleRows, withAncestorsOpen, type SpanRow } from './rows'
 import { matcher } from './search'
+import { Ticks } from './ticks'
+import { useView, wheeled, zoomed } from './view'
+import { ZoomButtons } from './zoombuttons'
 
 interface Props {
   rows: SpanRow[]
@@ -15,6 +18,7 @@ interface Props {
   moments: Moment[] // its log records
   chosen?: string
   choose: (id: string) => void
+  q: URLSearchParams // of the address, which has the visible range of time
 }
 
 const few = 200 // rows that are all in the document: the browser's own search finds them
@@ -23,18 +27,22 @@ const step = 4 // rows: a shorter movement changes nothing in the document
 const deepest = 24 // levels of indentation
 
 // Waterfall shows the spans of a trace over time. Only the visible rows are in the document. Keys: arrows move, left collapses, right
-// expands, Enter shows the span.
-export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
+// expands, Enter shows the span, plus and minus zoom, Escape shows all.
+export function Waterfall({ rows, length, moments, chosen, choose, q }: Props) {
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set<number>())
   const [onlyCritical, setOnlyCritical] = useState(false)
   const [search, setSearch] = useState('')
   const [cursor, setCursor] = useState<number>() // index of a row
   const visible = useMemo(() => visibleRows(rows, closed, onlyCritical), [rows, closed, onlyCritical])
-  const hits = useHits(rows, useDelayed(search))
+  const term = useDelayed(search)
+  const hits = useHits(rows, term)
   const found = useMemo(() => new Set(hits), [hits])
   const chosenRow = useMemo(() => rows.find((r) => r.id === chosen)?.index, [rows, chosen])
   const list = useRef<HTMLOListElement>(null)
   const { first, last, height } = useWindow(list, visible.length)
+  const all: View = { left: 0, right: Math.max(1, length) }
+  const { view = all, onView } = useView(q, 'range')
+  useWheel(list, view, all, onView)
   const bySpan = useMemo(() => grouped(moments, (m) => m.record.span ?? ''), [moments])
 
   const move = (row: SpanRow | undefined, focus: boolean) => {
@@ -76,6 +84,12 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
     setPending(undefined)
     move(rows[pending], false)
   }, [pending, visible])
+  const [early, setEarly] = useState<1 | -1>() // Enter; the search may still follow
+  useEffect(() => {
+    if (early === undefined || term !== search) return
+    setEarly(undefined)
+    find(early)
+  }, [early, term, search])
   const toggle = (row: SpanRow, close = !closed.has(row.index)) => setClosed((old) => {
     const next = new Set(old)
     if (close && row.end > row.index + 1) next.add(row.index)
@@ -93,6 +107,9 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
       case 'End': move(visible.at(-1), true); break
       case 'ArrowLeft': if (!closed.has(row.index) && row.end > row.index + 1) toggle(row, true); else move(rows[row.parent], true); break
       case 'ArrowRight': if (closed.has(row.index)) toggle(row, false); else move(visible[at + 1], true); break
+      case '+': case '=': onView(zoomed(view, all, 0.5, middle(row))); break
+      case '-': onView(zoomed(view, all, 2, middle(row))); break
+      case 'Escape': onView(undefined); break
       default: return
     }
     event.preventDefault()
@@ -106,13 +123,14 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
   }
   const parents = () => new Set(rows.filter((r) => r.end > r.index + 1 && r.depth > 0).map((r) => r.index))
   const at = cursor === undefined ? -1 : hits.findIndex((r) => r.index === cursor)
+  const around = rows[cursor ?? chosenRow ?? -1]
   const tabbable = cursor ?? chosenRow ?? visible[first]?.index
   return (
     <>
       <div class="tools" role="toolbar" aria-label="Span controls">
         <label class="search">Search{' '}
           <input type="search" value={search} placeholder="span, service, ID" onInput={(e) => setSearch(e.currentTarget.value)}
-            onKeyDown={(e) => { if (e.key === 'Enter') find(e.shiftKey ? -1 : 1) }} />
+            onKeyDown={(e) => { if (e.key === 'Enter') setEarly(e.shiftKey ? -1 : 1) }} />
         </label>
         {search && (
           <span class="hits">
@@ -124,13 +142,14 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
         <label class="check"><input type="checkbox" checked={onlyCritical} onChange={(e) => setOnlyCritical(e.currentTarget.checked)} /> Only critical path</label>
         <button type="button" onClick={() => setClosed(parents())}>Collapse all</button>
         <button type="button" disabled={closed.size === 0} onClick={() => setClosed(new Set<number>())}>Expand all</button>
+        <ZoomButtons view={view} all={all} around={around && middle(around)} onView={onView} />
         <Services rows={rows} />
       </div>
       <div class="waterfall" data-rows={visible.length}>
-        <TimeAxis length={length} moments={moments} />
+        <TimeAxis view={view} moments={moments} />
         <ol role="tree" aria-label="Spans" ref={list} onKeyDown={key} onClick={click} style={{ paddingTop: `${first * height}px`, paddingBottom: `${(visible.length - last) * height}px` }}>
           {visible.slice(first, last).map((row) => (
-            <Row key={row.index} row={row} length={length} moments={bySpan.get(row.id)} chosen={row.id === chosen} found={found.has(row)} current={row.index === cursor}
+            <Row key={row.index} row={row} left={view.left} right={view.right} moments={bySpan.get(row.id)} chosen={row.id === chosen} found={found.has(row)} current={row.index === cursor}
               closed={closed.has(row.index)} tabbable={row.index === tabbable} />
           ))}
         </ol>
@@ -140,7 +159,7 @@ export function Waterfall({ rows, length, moments, chosen, choose }: Props) {
 }
 
 interface RowProps {
-  row: SpanRow; length: number; moments?: Moment[]; chosen: boolean; found: boolean; current: boolean; closed: boolean; tabbable: boolean
+  row: SpanRow; left: number; right: number; moments?: Moment[]; chosen: boolean; found: boolean; current: boolean; closed: boolean; tabbable: boolean
 }
 
 // Row is a span. It renders only when its properties change: a movement renders the rows that become visible.
@@ -149,11 +168,13 @@ class Row extends Component<RowProps> {
     return (Object.keys(next) as (keyof RowProps)[]).some((key) => next[key] !== this.props[key])
   }
 
-  render({ row: s, length, moments, chosen, found, current, closed, tabbable }: RowProps) {
-    const percent = (ns: number) => `${Math.min(100, Math.max(0, (100 * ns) / Math.max(1, length)))}%`
+  render({ row: s, left, right, moments, chosen, found, current, closed, tabbable }: RowProps) {
+    const at = (ns: number) => Math.min(100, Math.max(0, (100 * (ns - left)) / (right - left)))
+    const [from, to] = [at(s.start), at(s.start + s.duration)]
+    const isVisible = s.start <= right && s.start + s.duration >= left
     const below = s.end - s.index - 1
     const classes = { selected: chosen, failed: s.error, critical: s.critical, match: found, current }
-    const style = { left: percent(s.start), width: percent(s.duration), background: `var(--service-${serviceColor(s.service)})` }
+    const style = { left: `${from}%`, width: `${to - from}%`, background: `var(--service-${serviceColor(s.service)})` }
     return (
       <li role="none" class={Object.entries(classes).filter(([, on]) => on).map(([name]) => name).join(' ')}>
         <button type="button" role="treeitem" aria-level={s.depth + 1} aria-selected={chosen} aria-expanded={below > 0 ? !closed : undefined} tabIndex={tabbable ? 0 : -1} data-row={s.index}
@@ -166,8 +187,8 @@ class Row extends Component<RowProps> {
             {s.samples > 0 && <span class="mark" title="this span has a flame graph">{plural(s.samples, 'sample')}</span>}
           </span>
           <span class="track">
-            <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={style} />
-            {moments?.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} title={`${m.record.severity}: ${m.record.body}`} />)}
+            {isVisible && <span class={'extent' + (s.samples > 0 ? ' sampled' : '')} style={style} />}
+            {moments?.map((m, i) => isIn(m, left, right) && <i key={i} class={kindOf([m])} style={{ left: `${at(m.at)}%` }} title={`${m.record.severity}: ${m.record.body}`} />)}
           </span>
           <span class="took">{duration(s.duration)}</span>
         </button>
@@ -176,14 +197,15 @@ class Row extends Component<RowProps> {
   }
 }
 
-function TimeAxis({ length, moments }: { length: number; moments: Moment[] }) {
-  const percent = (ns: number) => `${(100 * ns) / Math.max(1, length)}%`
+const isIn = (m: Moment, left: number, right: number): boolean => m.at >= left && m.at <= right
+
+function TimeAxis({ view: { left, right }, moments }: { view: View; moments: Moment[] }) {
   return (
     <div class="times" aria-hidden="true">
       <span />
       <span class="track">
-        {scaleLinear().domain([0, length]).ticks(6).map((t) => <span key={t} style={{ left: percent(t) }}>{duration(t)}</span>)}
-        {moments.map((m, i) => <i key={i} class={kindOf([m])} style={{ left: percent(m.at) }} />)}
+        <Ticks left={left} right={right} />
+        {moments.map((m, i) => isIn(m, left, right) && <i key={i} class={kindOf([m])} style={{ left: `${(100 * (m.at - left)) / (right - left)}%` }} />)}
       </span>
       <span />
     </div>
@@ -219,6 +241,26 @@ function useHits(rows: SpanRow[], pattern: string): SpanRow[] {
       return hit || r.id === pattern
     })
   }, [rows, pattern])
+}
+
+const middle = (row: SpanRow): number => row.start + row.duration / 2
+
+// useWheel zooms and pans with the wheel.
+function useWheel(list: { current: HTMLElement | null }, view: View, all: View, onView: (view: View | undefined, moving: boolean) => void): void {
+  const latest = useRef({ view, all, onView })
+  latest.current = { view, all, onView }
+  useEffect(() => {
+    const box = list.current!.parentElement!
+    const wheel = (event: WheelEvent) => {
+      const { view, all, onView } = latest.current
+      const next = wheeled(event, view, all, box.querySelector('.track')!)
+      if (next === false) return
+      onView(next, true)
+      event.preventDefault()
+    }
+    box.addEventListener('wheel', wheel, { passive: false })
+    return () => box.removeEventListener('wheel', wheel)
+  }, [])
 }
 
 const narrow = matchMedia('(max-width: 860px)')
