@@ -10,8 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
-	"go.opentelemetry.io/collector/confmap"
-	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
@@ -19,16 +17,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 )
 
-// load reads a configuration as the collector does.
+// load reads a configuration over the defaults.
 func load(t *testing.T, text string) (*Config, error) {
 	t.Helper()
-	var raw map[string]any
-	require.NoError(t, yaml.Unmarshal([]byte(text), &raw))
-	cfg := createDefaultConfig().(*Config)
-	if err := confmap.NewFromStringMap(raw).Unmarshal(cfg); err != nil {
-		return nil, err
-	}
-	return cfg, confmap.Validate(cfg)
+	return metadatatest.Load(t, createDefaultConfig().(*Config), text)
 }
 
 func TestDefaults(t *testing.T) {
