@@ -54,7 +54,7 @@ func violationsIn(data []byte, strict bool) (all []finding) {
 	}
 	format := profilefile.Recognize(data)
 	if format != profilefile.OTLPJSON && format != profilefile.OTLPProto {
-		add(finding{Rule: ruleDecode, Place: "file", Message: "it is " + format + ", not OTLP: see envelope convert", Source: fromProtocol}, false)
+		add(finding{Rule: ruleDecode, Place: "file", Message: "it is not OTLP" + misfit(data), Source: fromProtocol}, false)
 		return all
 	}
 	content, err := profilefile.Readers[format](data, importer.Options{})

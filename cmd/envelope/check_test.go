@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -18,15 +17,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
-// otlp returns messages as a file.
-func otlp(t *testing.T, format, version string, messages ...pprofile.Profiles) string {
-	var file bytes.Buffer
-	c := quiet()
-	c.dialect = version
-	require.NoError(t, writers[format](c, &file, messages))
-	return file.String()
-}
-
 // brokenProfiles returns a message that breaks a required and an optional rule.
 func brokenProfiles() pprofile.Profiles {
 	p := dictionarytest.ValidProfiles()
@@ -37,11 +27,11 @@ func brokenProfiles() pprofile.Profiles {
 
 func TestCheckText(t *testing.T) {
 	for _, format := range []string{profilefile.OTLPJSON, profilefile.OTLPProto} {
-		out, errors, exit := call(t, otlp(t, format, "1.10", dictionarytest.ValidProfiles()), "check", "--strict", "-")
+		out, errors, exit := call(t, written(t, format, "1.10", dictionarytest.ValidProfiles()), "check", "--strict", "-")
 		assert.Empty(t, out+errors)
 		assert.Equal(t, exitOK, exit)
 
-		out, _, exit = call(t, otlp(t, format, "1.10", brokenProfiles()), "check", "-")
+		out, _, exit = call(t, written(t, format, "1.10", brokenProfiles()), "check", "-")
 		assert.Contains(t, out, "-: resource_profiles[0].scope_profiles[0].profiles[0].samples[0]: error sample-reference: stack 99 of 3 ["+conformance.RuleSampleReference.Source()+"]\n")
 		assert.Contains(t, out, "-: string_table[")
 		assert.Contains(t, out, "]: warning orphan: ")
@@ -53,17 +43,17 @@ func TestCheckText(t *testing.T) {
 func TestCheckStrict(t *testing.T) {
 	p := dictionarytest.ValidProfiles()
 	p.Dictionary().StringTable().Append("unused")
-	out, _, exit := call(t, otlp(t, profilefile.OTLPJSON, "1.10", p), "check", "-")
+	out, _, exit := call(t, written(t, profilefile.OTLPJSON, "1.10", p), "check", "-")
 	assert.Contains(t, out, "warning orphan")
 	assert.Equal(t, exitOK, exit)
-	out, _, exit = call(t, otlp(t, profilefile.OTLPJSON, "1.10", p), "check", "--strict", "-")
+	out, _, exit = call(t, written(t, profilefile.OTLPJSON, "1.10", p), "check", "--strict", "-")
 	assert.Contains(t, out, "error orphan")
 	assert.Equal(t, exitFailed, exit)
 }
 
 // TestCheckLines: each line of a file is a message.
 func TestCheckLines(t *testing.T) {
-	out, _, exit := call(t, otlp(t, profilefile.OTLPJSON, "1.10", dictionarytest.ValidProfiles(), brokenProfiles()), "check", "--format", "json", "-")
+	out, _, exit := call(t, written(t, profilefile.OTLPJSON, "1.10", dictionarytest.ValidProfiles(), brokenProfiles()), "check", "--format", "json", "-")
 	assert.Equal(t, exitFailed, exit)
 	var findings []finding
 	require.NoError(t, json.Unmarshal([]byte(out), &findings))
@@ -76,7 +66,7 @@ func TestCheckLines(t *testing.T) {
 
 // TestCheckOlderVersion: current readers reject or misread the message.
 func TestCheckOlderVersion(t *testing.T) {
-	file := otlp(t, profilefile.OTLPProto, "1.9", dictionarytest.ValidProfiles())
+	file := written(t, profilefile.OTLPProto, "1.9", dictionarytest.ValidProfiles())
 	out, _, exit := call(t, file, "check", "-")
 	assert.Equal(t, "-: file: warning version: 1 message of a version before OTLP 1.10, translated for the check ["+fromVersions+"]\n", out)
 	assert.Equal(t, exitOK, exit)
@@ -86,7 +76,7 @@ func TestCheckOlderVersion(t *testing.T) {
 
 func TestCheckOthers(t *testing.T) {
 	for file, want := range map[string]string{
-		"testdata/cases/sdk-python-v1/in.envelope": "it is sentry, not OTLP",
+		"testdata/cases/sdk-python-v1/in.envelope": "it is not OTLP; it looks like sentry",
 		"testdata/otlp/traces.json":                "no message of profiles",
 	} {
 		out, _, exit := call(t, "", "check", file)
@@ -105,7 +95,7 @@ func TestCheckCases(t *testing.T) {
 		content, _ := profilefile.Readers[profilefile.Sentry](c.Envelope, testOptions)
 		for _, message := range content.Profiles {
 			message.MarkReadOnly() // the encoders of pdata change what they encode
-			assert.Empty(t, violationsIn([]byte(otlp(t, profilefile.OTLPProto, "1.10", message)), true), c.Name)
+			assert.Empty(t, violationsIn([]byte(written(t, profilefile.OTLPProto, "1.10", message)), true), c.Name)
 			checked++
 		}
 	}

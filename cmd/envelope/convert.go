@@ -72,8 +72,13 @@ func (c conversion) run(env environment, files []string) error {
 		}
 		messages = append(messages, read...)
 	}
-	if messages = selectType(messages, c.sampleType); len(messages) == 0 {
+	types := typesIn(messages)
+	messages = selectType(messages, c.sampleType)
+	switch {
+	case len(types) == 0:
 		return errors.New("the input has no usable profile")
+	case len(messages) == 0:
+		return misuse(fmt.Sprintf("--type is %q, must be one of %s", c.sampleType, names(types)))
 	}
 	var out bytes.Buffer
 	if err := write(&c, &out, messages); err != nil {
@@ -98,7 +103,10 @@ func (c conversion) read(in input) ([]pprofile.Profiles, error) {
 	}
 	content, err := profilefile.Readers[format](in.data, importer.Options{Start: time.Now()})
 	c.report(content.Losses)
-	if err != nil {
+	switch {
+	case err != nil && c.from == "":
+		return nil, fmt.Errorf("as %s: %w; if it has another format, state --from", format, err)
+	case err != nil:
 		return nil, fmt.Errorf("as %s: %w", format, err)
 	}
 	c.lost(len(content.Traces), "messages of spans: only profiles are converted")
@@ -123,16 +131,32 @@ func (c conversion) lost(n int, what string) {
 // selectType removes profiles of other types. "" selects all.
 func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.Profiles) {
 	for _, message := range messages {
-		strings := message.Dictionary().StringTable()
 		eachScope(message, func(scope pprofile.ScopeProfiles) {
-			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool {
-				index := int(p.SampleType().TypeStrindex())
-				return name != "" && (index < 0 || index >= strings.Len() || strings.At(index) != name)
-			})
+			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool { return name != "" && typeOf(message, p) != name })
 		})
 		if len(profilesOf(message)) > 0 {
 			selected = append(selected, message)
 		}
 	}
 	return selected
+}
+
+// typesIn returns the types of the values in all profiles.
+func typesIn(messages []pprofile.Profiles) map[string]bool {
+	types := map[string]bool{}
+	for _, message := range messages {
+		for _, p := range profilesOf(message) {
+			types[typeOf(message, p)] = true
+		}
+	}
+	return types
+}
+
+// typeOf returns the type of the values in a profile, or "" if it is unknown.
+func typeOf(message pprofile.Profiles, p pprofile.Profile) string {
+	table, index := message.Dictionary().StringTable(), int(p.SampleType().TypeStrindex())
+	if index < 0 || index >= table.Len() {
+		return ""
+	}
+	return table.At(index)
 }

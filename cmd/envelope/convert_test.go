@@ -4,13 +4,11 @@ package main
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,12 +21,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
-
-var testOptions = importer.Options{Start: time.Unix(1_777_629_600, 0)}
-
-func quiet() *conversion {
-	return &conversion{dialect: "1.10", environment: environment{err: io.Discard}}
-}
 
 // TestCasesRoundTrip converts the profiles of all cases to every format and back.
 func TestCasesRoundTrip(t *testing.T) {
@@ -72,17 +64,41 @@ func roundTrips(t *testing.T, name string, body []byte) (converted int) {
 	return converted
 }
 
+// TestPairs converts a recording of each SDK from every format to every other one: the weight of each stack stays the same.
+func TestPairs(t *testing.T) {
+	for name, message := range judged(t) {
+		want := written(t, profilefile.Collapsed, "", message)
+		for from := range writers {
+			if from == profilefile.Sentry {
+				continue // the recording
+			}
+			once := reread(t, from, message)
+			for to := range writers {
+				if to != profilefile.Sentry { // see sentAgain
+					assert.Equal(t, want, written(t, profilefile.Collapsed, "", reread(t, to, once)), "%s from %s to %s", name, from, to)
+				}
+			}
+		}
+	}
+}
+
+// reread writes a message in a format, and reads it again.
+func reread(t *testing.T, format string, message pprofile.Profiles) pprofile.Profiles {
+	marshaled := pprofile.NewProfiles() // the encoders of pdata change what they encode
+	message.CopyTo(marshaled)
+	content, err := profilefile.Readers[format]([]byte(written(t, format, "1.10", marshaled)), testOptions)
+	require.NoError(t, err, format)
+	require.Len(t, content.Profiles, 1)
+	return content.Profiles[0]
+}
+
 // exact: OTLP is the same message in both encodings and dialects.
 func exact(t *testing.T, name string, message pprofile.Profiles) {
 	for format, version := range map[string]string{profilefile.OTLPJSON: "1.10", profilefile.OTLPProto: "1.10", profilefile.OTLPProto + " ": "1.9"} {
 		format = strings.TrimSpace(format)
-		c := quiet()
-		c.dialect = version
-		var file bytes.Buffer
 		marshaled := pprofile.NewProfiles() // the encoders of pdata change what they encode
 		message.CopyTo(marshaled)
-		require.NoError(t, writers[format](c, &file, []pprofile.Profiles{marshaled}))
-		again, err := profilefile.Readers[format](file.Bytes(), testOptions)
+		again, err := profilefile.Readers[format]([]byte(written(t, format, version, marshaled)), testOptions)
 		require.NoError(t, err, name)
 		assert.Empty(t, again.Losses)
 		assert.Empty(t, dictionary.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
@@ -94,29 +110,26 @@ func stable(t *testing.T, name, format string, message pprofile.Profiles) {
 	if p := dictionarytest.FirstProfile(message); p.DurationNano() > 1<<53 || p.Time() == 0 {
 		return // numbers of JSON have 53 bits, and time 0 is unknown
 	}
-	var first, second bytes.Buffer
-	require.NoError(t, writers[format](quiet(), &first, []pprofile.Profiles{message}), name)
-	again, err := profilefile.Readers[format](first.Bytes(), testOptions)
+	first := []byte(written(t, format, "", message))
+	again, err := profilefile.Readers[format](first, testOptions)
 	if err == importer.ErrEmpty { // only idle threads
 		return
 	}
 	require.NoError(t, err, name)
 	dictionarytest.MustBeValid(t, again.Profiles[0])
-	require.NoError(t, writers[format](quiet(), &second, again.Profiles))
+	second := []byte(written(t, format, "", again.Profiles...))
 	if format == profilefile.Pprof { // comments and numbers of observations are lost
-		assert.Equal(t, pprofWeights(t, first.Bytes()), pprofWeights(t, second.Bytes()), name)
+		assert.Equal(t, pprofWeights(t, first), pprofWeights(t, second), name)
 		return
 	}
-	assert.Equal(t, first.String(), second.String(), name)
+	assert.Equal(t, string(first), string(second), name)
 }
 
 // pprofWeights returns the weights by stack, as collapsed stacks.
 func pprofWeights(t *testing.T, file []byte) string {
-	var out bytes.Buffer
 	content, err := profilefile.Readers[profilefile.Pprof](file, testOptions)
 	require.NoError(t, err)
-	require.NoError(t, writers[profilefile.Collapsed](quiet(), &out, content.Profiles))
-	return out.String()
+	return written(t, profilefile.Collapsed, "", content.Profiles...)
 }
 
 // sentAgain: chunks that Sentry accepts have all observations, or the losses are listed.
@@ -186,13 +199,6 @@ func TestConvertReportsLosses(t *testing.T) {
 
 // TestConvertSelectsType: a file of pprof with several types becomes one of them.
 func TestConvertSelectsType(t *testing.T) {
-	message := pprofile.NewProfiles()
-	envelope, err := os.ReadFile(filepath.Join(golden.Root(t), "testdata/cases/sdk-go-v1/in.envelope"))
-	require.NoError(t, err)
-	content, err := profilefile.Readers[profilefile.Sentry](envelope, testOptions)
-	require.NoError(t, err)
-	content.Profiles[0].CopyTo(message)
-	assert.Empty(t, selectType([]pprofile.Profiles{message}, "alloc_space"))
-	content.Profiles[0].CopyTo(message)
-	assert.Len(t, selectType([]pprofile.Profiles{message}, "samples"), 1)
+	assert.Empty(t, selectType(received(t, recording(t)), "alloc_space"))
+	assert.Len(t, selectType(received(t, recording(t)), "samples"), 1)
 }

@@ -87,8 +87,12 @@ func (x *explainer) envelope(data []byte) {
 	x.header(envelope, len(data))
 	if err != nil {
 		x.broken = true
-		x.line(1, "%s %s", x.paint(red, "rejected"), printable(err.Error()))
-		x.line(1, "the receiver accepts nothing of it; a complete envelope would have these results:")
+		x.line(1, "%s %s", x.paint(red, "rejected"), printable(err.Error()+misfit(data)))
+		if len(envelope.Items) > 0 {
+			x.line(1, "the receiver accepts nothing of it; a complete envelope would have these results:")
+		}
+	} else if len(envelope.Items) == 0 {
+		x.line(1, "%s no items%s", x.paint(yellow, "has"), printable(misfit(data)))
 	}
 	for i := range lenient.Items {
 		x.item(i+1, &lenient.Items[i], &strict.Items[i])

@@ -91,15 +91,6 @@ func sortedLines(text string) []string {
 	return lines
 }
 
-// call runs the tool at the root of the repository.
-func call(t *testing.T, in string, arguments ...string) (out, errors string, exit int) {
-	t.Helper()
-	t.Chdir(golden.Root(t))
-	var o, e strings.Builder
-	exit = run(arguments, environment{in: strings.NewReader(in), out: &o, err: &e})
-	return o.String(), e.String(), exit
-}
-
 func TestExplain(t *testing.T) {
 	out, errors, exit := call(t, "", "explain", "--linked", "testdata/cases/cocoa-v1-native/in.envelope")
 	assert.Equal(t, `envelope, 2 items, 3.7 kB

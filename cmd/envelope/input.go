@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
 const (
@@ -40,6 +41,9 @@ func (e environment) read(names []string) ([]input, error) {
 	var inputs []input
 	for _, name := range names {
 		data, err := e.readOne(name)
+		if err == nil && len(data) == 0 {
+			err = errors.New("it is empty")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
@@ -81,6 +85,15 @@ func (e environment) readOne(name string) ([]byte, error) {
 		return nil, errors.New("it is a folder; list its files instead")
 	}
 	return e.readAll(name, file, info.Size())
+}
+
+// misfit returns a hint if data that the command does not accept is a profile for other commands, else "".
+func misfit(data []byte) string {
+	format := profilefile.Recognize(data)
+	if _, err := profilefile.Readers[format](data, importer.Options{}); err != nil {
+		return ""
+	}
+	return "; it looks like " + format + ", see envelope help convert"
 }
 
 // readAll reads a stream and decompresses it. size is the size of the stream, or 0 if unknown.

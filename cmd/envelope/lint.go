@@ -74,7 +74,7 @@ type level string
 
 const (
 	levelError   level = "error"   // the receiver drops an item, or elements of it
-	levelWarning level = "warning" // only Sentry drops it, or a value of a field is converted or dropped
+	levelWarning level = "warning" // only Sentry drops it, a value of a field is converted or dropped, or there are no items
 )
 
 // subject is the subject of a finding.
@@ -110,7 +110,11 @@ func findingsIn(data []byte, strict bool, now time.Time) []finding {
 	envelope, err := profilefile.ReadEnvelope(data)
 	if broken, ok := errors.AsType[*sentry.EnvelopeError](err); ok {
 		return []finding{{Level: levelError, Rule: string(broken.Reason), Subject: ofEnvelope, Reason: string(broken.Reason), Count: 1,
-			Message: "Sentry and the receiver reject the envelope: " + broken.Error(), Source: sources[string(broken.Reason)]}}
+			Message: "Sentry and the receiver reject the envelope: " + broken.Error() + misfit(data), Source: sources[string(broken.Reason)]}}
+	}
+	if len(envelope.Items) == 0 {
+		return []finding{{Level: levelWarning, Rule: ruleNoItems, Subject: ofEnvelope, Count: 1,
+			Message: "the envelope has no items" + misfit(data), Source: sources[ruleNoItems]}}
 	}
 	lenientResults, strictResults := examine(envelope, now)
 	var all []finding

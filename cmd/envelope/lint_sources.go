@@ -13,6 +13,7 @@ import (
 // The names of rules that are neither in profile.Rules nor the reason for a loss.
 const (
 	ruleItemType   = "item_type"
+	ruleNoItems    = "no_items"
 	ruleFieldTypes = "field_types" // applies to all items, not only to profiles
 )
 
@@ -46,6 +47,7 @@ const (
 // sources maps each rule to its publication: a page of the SDK specification, or a file of Sentry's ingest.
 var sources = map[string]string{
 	ruleItemType: fromItems,
+	ruleNoItems:  fromEnvelopes,
 
 	// Rules for profiles (profile.Rules).
 	"payload_size":             fromSizes,

@@ -206,7 +206,7 @@ func predicted(findings []finding, strict bool) map[string]int64 {
 	for _, f := range findings {
 		itemType := sentry.ItemType(f.Type).Label()
 		switch {
-		case f.Subject == ofEnvelope:
+		case f.Subject == ofEnvelope && f.Level == levelError:
 			losses["rejected "+f.Reason]++
 		case f.Subject == ofField:
 			losses["field "+itemType+" "+f.Reason] += int64(f.Count)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -56,38 +57,52 @@ type misuse string
 func (m misuse) Error() string { return string(m) }
 
 func run(arguments []string, env environment) int {
-	if len(arguments) == 0 || arguments[0] == "help" || strings.TrimLeft(arguments[0], "-") == "help" || arguments[0] == "-h" {
-		overview(env.out)
+	name := "help"
+	if len(arguments) > 0 {
+		name, arguments = arguments[0], arguments[1:]
+	}
+	switch strings.TrimLeft(name, "-") {
+	case "help", "h":
+		if len(arguments) == 0 {
+			overview(env.out)
+			return exitOK
+		}
+		name, arguments = arguments[0], []string{"--help"}
+	case "version":
+		fmt.Fprintf(env.out, "envelope %s (%s, %s/%s)\n", program.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return exitOK
 	}
+	var known []string
 	for _, c := range commands {
-		if c.name == arguments[0] {
-			return c.run(arguments[1:], env)
+		if c.name == name {
+			return c.run(arguments, env)
 		}
+		known = append(known, c.name)
 	}
-	fmt.Fprintf(env.err, "envelope: %q is not a command; see envelope help\n", arguments[0])
+	fmt.Fprintf(env.err, "envelope: %q is not a command, must be one of %s; see envelope help\n", name, strings.Join(known, ", "))
 	return exitMisused
 }
 
 func (c command) run(arguments []string, env environment) int {
 	flags := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	flags.SetOutput(env.err)
+	flags.SetOutput(io.Discard) // the errors are reported below
 	work := c.prepare(flags)
-	flags.Usage = func() { c.help(flags) }
 	files, err := parse(flags, arguments)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
+		c.help(env.out, flags)
 		return exitOK
 	case err != nil:
-		return exitMisused
+		err = misuse(err.Error())
+	default:
+		err = work(env, files)
 	}
-	err = work(env, files)
 	wrong, misused := errors.AsType[misuse](err)
 	switch {
 	case err == nil:
 		return exitOK
 	case misused:
-		fmt.Fprintf(env.err, "envelope %s: %s; see envelope %s --help\n", c.name, wrong, c.name)
+		fmt.Fprintf(env.err, "envelope %s: %s; see envelope help %s\n", c.name, wrong, c.name)
 		return exitMisused
 	case !errors.Is(err, errFindings):
 		fmt.Fprintf(env.err, "envelope %s: %s\n", c.name, printable(err.Error()))
@@ -116,18 +131,18 @@ func overview(out io.Writer) {
 	for _, c := range commands {
 		fmt.Fprintf(out, "  envelope %-8s %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(out, "\nArguments are files, tar archives, URLs, or - for standard input; gzip and zstd are decompressed. envelope COMMAND --help lists flags and examples.\n")
+	fmt.Fprint(out, `
+Arguments are files, tar archives, URLs, or - for standard input; gzip and zstd are decompressed.
+"envelope help COMMAND" lists the flags and examples of a command, "envelope version" prints the version.
+
+Exit codes: 0 success, 1 the input cannot be processed or has findings, 2 the command line is wrong.
+`)
 }
 
-func (c command) help(flags *flag.FlagSet) {
-	out := flags.Output()
-	fmt.Fprintf(out, "envelope %s [flags] %s\n\n%s.\n", c.name, c.arguments, c.summary)
-	any := false
-	flags.VisitAll(func(*flag.Flag) { any = true })
-	if any {
-		fmt.Fprint(out, "\nFlags:\n")
-		flags.PrintDefaults()
-	}
+func (c command) help(out io.Writer, flags *flag.FlagSet) {
+	fmt.Fprintf(out, "envelope %s [flags] %s\n\n%s.\n\nFlags:\n", c.name, c.arguments, c.summary)
+	flags.SetOutput(out)
+	flags.PrintDefaults()
 	fmt.Fprint(out, "\nExamples:\n")
 	for _, example := range c.examples {
 		fmt.Fprintf(out, "  %s\n", example)

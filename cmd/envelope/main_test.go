@@ -20,13 +20,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-func write(t *testing.T, dir, name, text string) string {
-	t.Helper()
-	path := filepath.Join(dir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
-
 // TestExamples runs the examples of --help with the built tool.
 func TestExamples(t *testing.T) {
 	folder := t.TempDir()
@@ -54,17 +47,61 @@ func TestHelp(t *testing.T) {
 	assert.Equal(t, exitOK, exit)
 	for _, c := range commands {
 		assert.Contains(t, out, "envelope "+c.name)
-		_, help, exit := call(t, "", c.name, "--help")
+		help, errors, exit := call(t, "", "help", c.name)
 		assert.Equal(t, exitOK, exit)
-		assert.Contains(t, help, c.examples[0])
+		assert.Empty(t, errors)
+		for _, example := range c.examples {
+			assert.Contains(t, help, "\n  "+example+"\n")
+		}
+		same, _, _ := call(t, "", c.name, "--help")
+		assert.Equal(t, help, same)
 	}
 }
 
+// TestVersion prints the version of the distribution.
+func TestVersion(t *testing.T) {
+	out, _, exit := call(t, "", "version")
+	assert.Equal(t, exitOK, exit)
+	manifest, err := os.ReadFile(filepath.Join(golden.Root(t), "builder-config.yaml"))
+	require.NoError(t, err)
+	assert.Contains(t, string(manifest), "\n  version: "+strings.Fields(out)[1]+"\n")
+}
+
+// TestMisuse names the mistake and the fix.
 func TestMisuse(t *testing.T) {
-	for _, arguments := range [][]string{{"explode"}, {"explain"}, {"explain", "--color", "-"}} {
-		_, errors, exit := call(t, "", arguments...)
+	for arguments, message := range map[string]string{
+		"explode":                              `envelope: "explode" is not a command, must be one of explain, convert, lint, check, send, scrub; see envelope help`,
+		"help explode":                         `envelope: "explode" is not a command, must be one of explain, convert, lint, check, send, scrub; see envelope help`,
+		"explain":                              "envelope explain: no input: name files, URLs, or - for the standard input; see envelope help explain",
+		"explain --color -":                    "envelope explain: flag provided but not defined: -color; see envelope help explain",
+		"send - --dsn http://k@h/1 --rounds 0": "envelope send: --rounds is 0, must be at least 1; see envelope help send",
+		"send - --otlp localhost:4318":         `envelope send: --otlp is "localhost:4318", must be a URL such as http://localhost:4318; see envelope help send`,
+		"send --rounds=x -":                    `envelope send: invalid value "x" for flag -rounds: parse error; see envelope help send`,
+		"convert --to gif -":                   `envelope convert: --to is "gif", must be one of collapsed, firefox, otlp-json, otlp-proto, pprof, sentry, speedscope; see envelope help convert`,
+	} {
+		_, errors, exit := call(t, "", strings.Fields(arguments)...)
 		assert.Equal(t, exitMisused, exit, arguments)
-		assert.NotEmpty(t, errors)
+		assert.Equal(t, message+"\n", errors)
+	}
+}
+
+// TestMistakes names mistakes in the choice of files, and the fix.
+func TestMistakes(t *testing.T) {
+	const otlp = "testdata/otlp/profiles.json"
+	dir := t.TempDir()
+	empty, prose, stacks := write(t, dir, "empty", ""), write(t, dir, "prose", "one\ntwo\n3 4\n"), write(t, dir, "stacks", "main;handle 3\n")
+	for arguments, message := range map[string]string{
+		"lint " + otlp:                              "warning no_items: the envelope has no items; it looks like otlp-json, see envelope help convert",
+		"lint " + stacks:                            "it looks like collapsed, see envelope help convert",
+		"explain " + otlp:                           "has no items; it looks like otlp-json, see envelope help convert",
+		"explain " + empty:                          "envelope explain: cannot read " + empty + ": it is empty",
+		"scrub " + otlp:                             "envelope scrub: it is no envelope; it looks like otlp-json, see envelope help convert",
+		"check " + recorded:                         "it is not OTLP; it looks like sentry, see envelope help convert",
+		"convert --to pprof " + prose:               "as collapsed: 1 lines have a stack and a weight, 2 have not; if it has another format, state --from",
+		"convert --to pprof --type gif " + recorded: `--type is "gif", must be one of samples`,
+	} {
+		out, errors, _ := call(t, "", strings.Fields(arguments)...)
+		assert.Contains(t, out+errors, message, arguments)
 	}
 }
 

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/envelopescrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 )
 
 var scrubCommand = command{
@@ -34,6 +36,11 @@ func scrubEnvelope(env environment, files []string, out string) error {
 	}
 	if len(inputs) != 1 {
 		return misuse("name one envelope: each is a file of its own")
+	}
+	if envelope, _ := profilefile.ReadEnvelope(inputs[0].data); len(envelope.Items) == 0 {
+		if hint := misfit(inputs[0].data); hint != "" {
+			return errors.New("it is no envelope" + hint)
+		}
 	}
 	clean, report, err := envelopescrub.Scrub(inputs[0].data)
 	if err != nil {

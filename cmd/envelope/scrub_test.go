@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,8 +21,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
 )
-
-var testNow = time.Unix(1_777_629_600, 0)
 
 func scrubbed(t *testing.T, body []byte) []byte {
 	clean, _, err := envelopescrub.Scrub(body)
@@ -131,12 +128,12 @@ func TestScrub(t *testing.T) {
 	assert.Contains(t, errors, "removed: ")
 	assert.Equal(t, exitOK, exit)
 
-	_, _, exit = call(t, body, "scrub", "-", "-")
-	assert.Equal(t, exitMisused, exit)
 	file := filepath.Join(t.TempDir(), "out")
 	_, _, exit = call(t, body, "scrub", "--out", file, "-")
 	assert.Equal(t, exitOK, exit)
 	written, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, want, string(written))
+	_, _, exit = call(t, "", "scrub", file, file)
+	assert.Equal(t, exitMisused, exit)
 }

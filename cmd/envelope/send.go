@@ -63,10 +63,16 @@ func (s sending) run(env environment, files []string) (err error) {
 	if (s.dsn == "") == (s.otlp == "") {
 		return misuse("name either --dsn or --otlp")
 	}
+	if s.rounds < 1 {
+		return misuse(fmt.Sprintf("--rounds is %d, must be at least 1", s.rounds))
+	}
 	if s.dsn != "" {
 		if s.to, err = sentry.ParseDSN(s.dsn); err != nil {
 			return misuse("--dsn is not a DSN: " + err.Error())
 		}
+	}
+	if s.otlp != "" && !strings.HasPrefix(s.otlp, "http://") && !strings.HasPrefix(s.otlp, "https://") {
+		return misuse(fmt.Sprintf("--otlp is %q, must be a URL such as http://localhost:4318", s.otlp))
 	}
 	inputs, err := env.read(files)
 	if err != nil {

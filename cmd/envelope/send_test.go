@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -65,14 +64,6 @@ func authenticate(t *testing.T, r *http.Request, body []byte) {
 	assert.Equal(t, "abc", auth.PublicKey)
 }
 
-const recorded = "testdata/cases/sdk-python-v1/in.envelope"
-
-func recording(t *testing.T) []byte {
-	body, err := os.ReadFile(filepath.Join(golden.Root(t), recorded))
-	require.NoError(t, err)
-	return body
-}
-
 func TestSendEnvelope(t *testing.T) {
 	b := startBackend(t)
 	out, errors, exit := call(t, "", "send", "--dsn", b.dsn(), "--rounds", "2", recorded)
@@ -113,18 +104,16 @@ func TestSendOTLP(t *testing.T) {
 	_, _, exit := call(t, "", "send", "--otlp", b.URL+"/", "--as-is", recorded)
 	assert.Equal(t, exitOK, exit)
 	assert.Equal(t, []string{"/v1development/profiles", "/v1/traces"}, b.paths)
-	content, err := profilefile.Readers[profilefile.Sentry](recording(t), testOptions)
-	require.NoError(t, err)
 	got, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b.bodies[0])
 	require.NoError(t, err)
-	assert.Empty(t, dictionary.Diff(content.Profiles[0], got))
+	assert.Empty(t, dictionary.Diff(received(t, recording(t))[0], got))
 }
 
 // TestSendOTLPFresh: messages get new IDs and times, with the same distances.
 func TestSendOTLPFresh(t *testing.T) {
 	b := startBackend(t)
 	old := dictionarytest.ValidProfiles()
-	_, errors, exit := call(t, otlp(t, profilefile.OTLPJSON, "1.10", old), "send", "--otlp", b.URL, "-")
+	_, errors, exit := call(t, written(t, profilefile.OTLPJSON, "1.10", old), "send", "--otlp", b.URL, "-")
 	assert.Equal(t, exitOK, exit, errors)
 	require.Len(t, b.bodies, 1)
 	fresh, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b.bodies[0])

@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,15 +56,43 @@ func (r *release) archiveName(t target) string {
 // writeArchive writes the archive of a platform: both programs, a configuration and the licenses.
 func (r *release) writeArchive(t target) error {
 	collector, tool := r.program(t, "otelcol-sentry"), r.program(t, "envelope")
-	return writeFile(filepath.Join(r.out, r.archiveName(t)), func(w io.Writer) error {
+	return r.writeCompressed(r.archiveName(t), []entry{
+		{name: filepath.Base(collector), source: collector, mode: 0o755},
+		{name: filepath.Base(tool), source: tool, mode: 0o755},
+		{name: "config.yaml", source: filepath.Join(top, "examples", "quickstart", "config.yaml"), mode: 0o644},
+		{name: "LICENSE", source: filepath.Join(top, "LICENSE"), mode: 0o644},
+		{name: noticesFile, source: filepath.Join(r.out, noticesFile), mode: 0o644},
+	})
+}
+
+// writeChart writes the Helm chart as an archive, without the values of its tests.
+func (r *release) writeChart() error {
+	var entries []entry
+	const charts, chart = "helm", "otelcol-sentry"
+	err := filepath.WalkDir(filepath.Join(charts, chart), func(path string, file fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case file.IsDir() && file.Name() == "ci":
+			return filepath.SkipDir
+		case file.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(charts, path)
+		entries = append(entries, entry{name: filepath.ToSlash(name), source: path, mode: 0o644})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return r.writeCompressed(fmt.Sprintf("%s-%s.tgz", chart, r.version), entries)
+}
+
+// writeCompressed writes a compressed archive.
+func (r *release) writeCompressed(name string, entries []entry) error {
+	return writeFile(filepath.Join(r.out, name), func(w io.Writer) error {
 		compressed := gzip.NewWriter(w)
-		if err := writeTar(compressed, r.time, []entry{
-			{name: filepath.Base(collector), source: collector, mode: 0o755},
-			{name: filepath.Base(tool), source: tool, mode: 0o755},
-			{name: "config.yaml", source: filepath.Join(top, "examples", "quickstart", "config.yaml"), mode: 0o644},
-			{name: "LICENSE", source: filepath.Join(top, "LICENSE"), mode: 0o644},
-			{name: noticesFile, source: filepath.Join(r.out, noticesFile), mode: 0o644},
-		}); err != nil {
+		if err := writeTar(compressed, r.time, entries); err != nil {
 			return err
 		}
 		return compressed.Close()

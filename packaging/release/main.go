@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command release builds the files of a release: archives with the collector and the tool envelope for each platform, Debian and RPM
-// packages, a container image, a Homebrew formula, a bill of materials and checksums. Equal sources and an equal SOURCE_DATE_EPOCH yield
+// packages, a container image, a Helm chart, a Homebrew formula, a bill of materials and checksums. Equal sources and an equal SOURCE_DATE_EPOCH yield
 // equal bytes.
 package main
 
@@ -117,6 +117,9 @@ func (r *release) all(platforms []target, twice bool) error {
 		}
 	}
 	if err := r.writeImage(images); err != nil {
+		return err
+	}
+	if err := r.writeChart(); err != nil {
 		return err
 	}
 	if err := r.writeFormula(platforms); err != nil {

@@ -34,7 +34,8 @@ type module struct {
 
 const ownModule = "github.com/otelcol-sentry/otelcol-sentry"
 
-// linkedModules returns the foreign modules in the programs for all platforms, by path. The first is Go itself.
+// linkedModules returns the foreign modules in the programs for all platforms, by path and version. Programs may have different versions of
+// a module. The first is Go itself.
 func (r *release) linkedModules(platforms []target) ([]*module, error) {
 	all := map[string]*module{}
 	for _, t := range platforms {
@@ -44,7 +45,9 @@ func (r *release) linkedModules(platforms []target) ([]*module, error) {
 			}
 		}
 	}
-	modules := slices.SortedFunc(maps.Values(all), func(a, b *module) int { return cmp.Compare(a.path, b.path) })
+	modules := slices.SortedFunc(maps.Values(all), func(a, b *module) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.version, b.version))
+	})
 	root, err := goRoot()
 	if err != nil {
 		return nil, err
@@ -77,10 +80,11 @@ func addModules(all map[string]*module, t target, folder string) error {
 		if p.Standard || p.Module == nil || strings.HasPrefix(p.Module.Path, ownModule) {
 			continue
 		}
-		m := all[p.Module.Path]
+		key := p.Module.Path + "@" + p.Module.Version
+		m := all[key]
 		if m == nil {
 			m = &module{path: p.Module.Path, version: p.Module.Version, dir: p.Module.Dir, files: map[string]bool{}}
-			all[m.path] = m
+			all[key] = m
 		}
 		candidates, err := licenses.FindCandidates(p.Dir, p.Module.Dir)
 		if err != nil {
@@ -97,6 +101,11 @@ func addModules(all map[string]*module, t target, folder string) error {
 // legalText excludes README files and Go files, which go-licenses accepts as candidates.
 var legalText = regexp.MustCompile(`(?i)^((UN)?LICEN[SC]E|COPYING|NOTICE)([-_.][a-z0-9_-]*)*$`)
 
+// notLinked are licenses of parts that a module's license file mentions and its Go packages do not contain.
+var notLinked = map[string][]string{
+	"github.com/apache/thrift": {"FSFAP"}, // a macro for autoconf
+}
+
 // identify finds the licenses of modules, and rejects modules without one and those that may not be part of an Apache-2.0 program.
 func identify(modules []*module) error {
 	classifier, err := licenses.NewClassifier()
@@ -111,6 +120,9 @@ func identify(modules []*module) error {
 				return err
 			}
 			for _, l := range found {
+				if slices.Contains(notLinked[m.path], l.Name) {
+					continue
+				}
 				if !slices.Contains(m.licenses, l.Name) {
 					m.licenses = append(m.licenses, l.Name)
 				}

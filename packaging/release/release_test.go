@@ -3,11 +3,17 @@
 package main
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"debug/buildinfo"
 	"encoding/json"
+	"errors"
+	"io"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -64,6 +70,7 @@ func TestModules(t *testing.T) {
 
 	text, err := os.ReadFile(filepath.Join(r.out, "otelcol-sentry_1.2.3.cdx.json"))
 	require.NoError(t, err)
+	assert.NotContains(t, string(text), "FSFAP", "the license of a file that no program contains")
 	var bom cyclonedx.BOM
 	require.NoError(t, json.Unmarshal(text, &bom))
 	licenses := map[string]*cyclonedx.Licenses{}
@@ -90,4 +97,82 @@ func TestLicensePolicy(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("All rights reserved."), 0o644))
 	err := identify([]*module{{path: "example.com/none", files: map[string]bool{file: true}}})
 	assert.ErrorContains(t, err, "example.com/none: no license found")
+}
+
+// TestFormula: the Homebrew formula names the archives with their checksums, and installs files that they contain.
+func TestFormula(t *testing.T) {
+	r := &release{out: t.TempDir(), programs: allPrograms, version: "1.2.3"}
+	require.NoError(t, os.WriteFile(filepath.Join(r.out, noticesFile), []byte("notices"), 0o644))
+	platforms, err := parseTargets(allTargets)
+	require.NoError(t, err)
+	for _, p := range platforms {
+		for name := range r.programs {
+			require.NoError(t, os.MkdirAll(filepath.Dir(r.program(p, name)), 0o755))
+			require.NoError(t, os.WriteFile(r.program(p, name), []byte(p.String()), 0o755))
+		}
+		require.NoError(t, r.writeArchive(p))
+	}
+	path := filepath.Join(r.out, "otelcol-sentry.rb")
+	require.NoError(t, r.writeFormula(platforms[1:]))
+	require.NoFileExists(t, path, "a platform is missing")
+	require.NoError(t, r.writeFormula(platforms))
+
+	formula, err := os.ReadFile(path)
+	require.NoError(t, err)
+	archives := regexp.MustCompile(`url "https://`+ownModule+`/releases/download/v1\.2\.3/(\S+)"\n +sha256 "(\S+)"\n`).FindAllStringSubmatch(string(formula), -1)
+	require.Len(t, archives, 4)
+	for _, archive := range archives {
+		file := filepath.Join(r.out, archive[1])
+		sum, err := checksum(file)
+		require.NoError(t, err)
+		assert.Equal(t, sum, archive[2])
+		for _, list := range regexp.MustCompile(`\.install (.*)`).FindAllStringSubmatch(string(formula), -1) {
+			for name := range strings.SplitSeq(list[1], ", ") {
+				assert.Contains(t, filesIn(t, file), strings.Trim(name, `"`))
+			}
+		}
+	}
+	if ruby, err := exec.LookPath("ruby"); err == nil {
+		output, err := exec.Command(ruby, "-c", path).CombinedOutput()
+		assert.NoError(t, err, "%s", output)
+	}
+}
+
+// TestChartArchive: helm reads the archive of the chart, which has the version of the distribution.
+func TestChartArchive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles helm")
+	}
+	r := &release{out: t.TempDir()}
+	var err error
+	r.version, err = version()
+	require.NoError(t, err)
+	require.NoError(t, r.writeChart())
+	archive := filepath.Join(r.out, "otelcol-sentry-"+r.version+".tgz")
+	for _, file := range filesIn(t, archive) {
+		assert.NotContains(t, file, "/ci/")
+	}
+	output, err := exec.Command("go", "tool", "helm", "show", "chart", archive).CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	assert.Contains(t, string(output), "\nversion: "+r.version+"\n")
+	output, err = exec.Command("go", "tool", "helm", "template", "shop", archive, "--kube-version", "1.30.0").CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	assert.Contains(t, string(output), "kind: StatefulSet")
+}
+
+// filesIn returns the names of the files in an archive.
+func filesIn(t *testing.T, path string) (names []string) {
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	compressed, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	for archive := tar.NewReader(compressed); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		require.NoError(t, err)
+		names = append(names, header.Name)
+	}
 }
