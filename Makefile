@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks simulate load relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -43,7 +43,7 @@ page: ## Build the page of the profile_viewer exporter from its sources; needs n
 test: build ## Run the tests; tests with missing tools are skipped (see make packages)
 	go test -p 1 -timeout 30m ./...
 
-packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler
+packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope
 	@for package in sentrycli browser importers; do \
 	  (cd internal/testkit/e2e/$$package && sh ../../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
 
@@ -56,7 +56,7 @@ asyncprofiler: build ## Run async-profiler with the collector; needs Linux, Java
 
 kafka: build ## Run examples/kafka against a real broker; needs Java and Maven
 	@cd internal/testkit/e2e/kafka && sh ../../../../.ci/quiet mvn -q -B dependency:copy-dependencies
-	go test ./internal/testkit/e2e/kafka -tags kafka -count=1 -v
+	go test ./internal/testkit/e2e/kafka -tags kafka -count=1 -timeout 40m -v
 
 sdks: build ## Run real SDKs, fetched from their registries; SDKS="python node" selects some
 	@for install in $(or $(SDKS:%=internal/testkit/e2e/sdks/%/install),$(wildcard internal/testkit/e2e/sdks/*/install)) \
@@ -107,8 +107,12 @@ dist/attacks/%.log: $(BIN) $(HOSTILE)
 	  { grep -E '^ *--- FAIL' $@.part; echo "Some attacks succeeded: see $@.part"; exit 1; }
 	@mv $@.part $@
 
-load: build ## Send profiles at a rising rate up to overload, and write docs/load.md; two minutes
-	go test ./internal/testkit/e2e/load -tags load -count=1 -timeout 10m -v
+load: build ## Send profiles at a rising rate up to overload, and write docs/load.md and the calculator of docs/scaling.md; six minutes
+	go test ./internal/testkit/e2e/load -tags load -run TestLoad -count=1 -timeout 20m -v
+	go test ./internal/testkit/simulate -run TestCalculatorPage -count=1 -args -update
+
+fullrate: build ## Send spans and chunks to one core at its full rate for TIME (5m): no span may be evicted
+	go test ./internal/testkit/e2e/load -tags load -run TestFullRate -count=1 -timeout 1h -v -args -time $(or $(TIME),5m)
 
 simulate: ## Simulate a tier of linking collectors in virtual time, with SPANS (1000000000) spans: link rate, memory, imbalance
 	go test ./internal/testkit/simulate -run TestSimulate -count=1 -timeout 2h -v -args -spans $(or $(SPANS),1000000000)
@@ -125,8 +129,12 @@ symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with co
 	@[ -f dist/bundles/typescript.min.js.map ] || sh .ci/quiet sh internal/format/symbols/sourcemap/testdata/oracle/build dist/bundles
 	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols/sourcemap \
 	  -run 'TestOracle|TestRealBundles' -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols -run TestPeer -count=1 -v
 	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python MAPPINGS=$(MAPPINGS) nice go test ./internal/format/symbols/proguard \
 	  -run TestOracleSymbolic -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
+
+symbols: build ## Let the collector open and use 1 GiB of symbol files, and check its memory; ten minutes and 2 GB of disk
+	nice go test ./internal/testkit/e2e/symbols -tags symbols -count=1 -timeout 60m -v
 
 faults: build ## Kill the collector, fill its disk, damage its files, and write docs/faults.md; FAULTS=5 sets the rounds
 	go test ./internal/testkit/e2e/faults -tags faults -count=1 -parallel 4 -timeout 10h -v
@@ -148,8 +156,9 @@ golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by l
 # Without pipefail, a failed benchmark would be hidden by tee.
 bench: private SHELL := bash
 bench: private .SHELLFLAGS := -o pipefail -c
-bench: build ## Compare with other decoders and the baseline, and write docs/performance.md; six minutes. BASELINE=new replaces the baseline
-	@! command -v cargo >/dev/null || (cd internal/testkit/bench/rival/androidtracelog && cargo build --release --locked --quiet)
+bench: build ## Compare with other decoders and the baseline, and write docs/performance.md; fifteen minutes. BASELINE=new replaces the baseline
+	@! command -v cargo >/dev/null || for rival in internal/testkit/bench/rival/*/Cargo.toml; do \
+	  cargo build --release --locked --quiet --manifest-path $$rival || exit 1; done
 	@cd internal/testkit/bench && for run in 1 2 3 4 5 6; do \
 	  go test -run '^$$' -bench . -skip Parts -benchtime 1x -timeout 1h || exit 1; done | tee ../../../dist/bench.txt
 	@$(TOOL) benchstat -table pkg -ignore date,load,/gomaxprocs internal/testkit/bench/baseline.txt dist/bench.txt

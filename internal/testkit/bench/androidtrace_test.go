@@ -8,10 +8,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -135,33 +133,21 @@ func BenchmarkAndroid(b *testing.B) {
 	b.Logf("%d bytes of JSON, %d gzipped, %d samples", len(chunk), len(zipped), observations)
 }
 
-// rivalParses is how often one process of the rival parses the trace, to make its start-up negligible.
-const rivalParses = 20
-
-// raceAndroidTraceLog compares with the Rust crate android_trace_log, which `make bench` builds.
+// raceAndroidTraceLog compares with the Rust crate android_trace_log.
 func raceAndroidTraceLog(b *testing.B, chunk []byte) {
-	rival, err := filepath.Abs("rival/androidtracelog/target/release/androidtracelog")
-	must(err)
-	if _, err := os.Stat(rival); err != nil {
-		b.Skip("no Rust crate: make bench builds it where cargo is installed")
-	}
 	d := profile.AcquireDecoder()
 	defer d.Release()
 	c, err := d.Chunk(chunk)
 	must(err)
-	file := filepath.Join(b.TempDir(), "trace")
-	must(os.WriteFile(file, c.Android.MethodTrace, 0o600))
-	took := race(b, func() {
-		must(exec.Command(rival, "parse", file, strconv.Itoa(rivalParses)).Run())
-	}, func() {
-		for range rivalParses {
+	took := race(b, rustRival(b, "androidtracelog", "parse", c.Android.MethodTrace), func() {
+		for range rivalRuns {
 			trace, err := arttrace.Parse(c.Android.MethodTrace)
 			must(err)
 			for range trace.Events() {
 			}
 		}
 	}, func() {
-		for range rivalParses {
+		for range rivalRuns {
 			trace, err := arttrace.Parse(c.Android.MethodTrace)
 			must(err)
 			_, err = trace.Observe(profile.NominalPeriod, attr.SpareObservations)

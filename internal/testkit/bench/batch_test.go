@@ -111,8 +111,9 @@ func merge(messages []pprofile.Profiles) []pprofile.Profiles {
 	return messages[:1]
 }
 
+// zstandard compresses at the level that confighttp uses by default.
 func zstandard() compression {
-	writer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+	writer, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	must(err)
 	return writer
 }

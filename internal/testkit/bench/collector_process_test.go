@@ -14,55 +14,24 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 )
 
-// collector is the built collector in a child process, with two sentry receivers, one of them with a tee, an otlp receiver, and an exporter
-// that drops all data.
+// collector is the built collector in a child process.
 type collector struct {
-	process                    *exec.Cmd
-	config                     string
-	sentryURL, teeURL, otlpURL string
+	process *exec.Cmd
+	config  string
+	listen  []string // addresses
 
-	forwarded *atomic.Int64 // requests of the tee that have arrived at Sentry; nil = the tee is not used
+	teeURL string
+	sentry *discard.Backend // to which the tee forwards; nil = the tee is not used
 }
 
-const collectorConfig = `
-extensions:
-  sentry_tee:
-    upstream: %s
-receivers:
-  sentry:
-    endpoint: %s
-  sentry/tee:
-    endpoint: %s
-    middlewares: [{id: sentry_tee}]
-  otlp:
-    protocols:
-      http:
-        endpoint: %s
-exporters:
-  nop:
-service:
-  extensions: [sentry_tee]
-  telemetry:
-    metrics:
-      level: none
-    logs:
-      level: error
-  pipelines:
-    profiles: {receivers: [sentry, sentry/tee, otlp], exporters: [nop]}
-    traces: {receivers: [sentry, sentry/tee], exporters: [nop]}
-    logs: {receivers: [sentry, sentry/tee], exporters: [nop]}
-`
-
-const envelopePath = "/api/4507/envelope/?sentry_key=8f3d1c0a9b7e4d52a1c6f0e3b2d49871"
-
-// startCollector starts dist/otelcol-sentry with the upstream of its tee. The error names the missing file.
-func startCollector(upstream string) (*collector, error) {
+// startCollector starts dist/otelcol-sentry with a configuration that listens on a number of addresses. The error names the missing file.
+func startCollector(addresses int, configure func(listen []string) string) (*collector, error) {
 	root, err := payload.Root()
 	if err != nil {
 		return nil, err
@@ -74,34 +43,33 @@ func startCollector(upstream string) (*collector, error) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		return nil, errors.New("the CPU time of another process is read from /proc, which is not here")
 	}
-	ports, err := freePorts(3)
+	listen, err := freePorts(addresses)
 	if err != nil {
 		return nil, err
 	}
-	sentry, tee, otlp := ports[0], ports[1], ports[2]
 	config, err := os.CreateTemp("", "otelcol-sentry-bench-*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	defer config.Close()
 	c := &collector{
-		config:    config.Name(),
-		process:   exec.Command(binary, "--feature-gates=service.profilesSupport", "--config="+config.Name()),
-		sentryURL: "http://" + sentry + envelopePath,
-		teeURL:    "http://" + tee + envelopePath,
-		otlpURL:   "http://" + otlp + "/v1development/profiles",
+		config:  config.Name(),
+		process: exec.Command(binary, "--feature-gates=service.profilesSupport", "--config="+config.Name()),
+		listen:  listen,
 	}
 	c.process.Stderr = os.Stderr
-	if _, err := fmt.Fprintf(config, collectorConfig, upstream, sentry, tee, otlp); err != nil {
+	if _, err := config.WriteString(configure(listen)); err != nil {
 		return nil, err
 	}
 	if err := c.process.Start(); err != nil {
 		os.Remove(c.config)
 		return nil, err
 	}
-	if err := errors.Join(listening(sentry), listening(tee), listening(otlp)); err != nil {
-		c.stop()
-		return nil, err
+	for _, address := range listen {
+		if err := listening(address); err != nil {
+			c.stop()
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -144,6 +112,10 @@ func (c *collector) send(r request, times int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
+	var forwarded int64
+	if c.sentry != nil {
+		forwarded = c.sentry.Requests()
+	}
 	var sending sync.WaitGroup
 	failures := make([]error, clients)
 	for i := range clients {
@@ -154,8 +126,8 @@ func (c *collector) send(r request, times int) (time.Duration, error) {
 		})
 	}
 	sending.Wait()
-	if c.forwarded != nil && r.url == c.teeURL {
-		failures = append(failures, c.awaitForwarded(int64(times)))
+	if c.sentry != nil && r.url == c.teeURL {
+		failures = append(failures, c.awaitForwarded(forwarded+int64(times)))
 	}
 	after, err := c.cpu()
 	return after - before, errors.Join(append(failures, err)...)

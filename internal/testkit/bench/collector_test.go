@@ -4,6 +4,7 @@ package bench
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -14,10 +15,61 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
+const receiversConfig = `
+extensions:
+  sentry_tee:
+    upstream: %s
+receivers:
+  sentry:
+    endpoint: %s
+  sentry/tee:
+    endpoint: %s
+    middlewares: [{id: sentry_tee}]
+  otlp:
+    protocols:
+      http:
+        endpoint: %s
+exporters:
+  nop:
+service:
+  extensions: [sentry_tee]
+  telemetry:
+    metrics:
+      level: none
+    logs:
+      level: error
+  pipelines:
+    profiles: {receivers: [sentry, sentry/tee, otlp], exporters: [nop]}
+    traces: {receivers: [sentry, sentry/tee], exporters: [nop]}
+    logs: {receivers: [sentry, sentry/tee], exporters: [nop]}
+`
+
+const (
+	envelopePath = "/api/4507/envelope/?sentry_key=8f3d1c0a9b7e4d52a1c6f0e3b2d49871"
+	profilesPath = "/v1development/profiles"
+)
+
+// receivers is a collector with two sentry receivers, one of them with a tee, an otlp receiver, and an exporter that drops all data.
+type receivers struct {
+	*collector
+	sentryURL, otlpURL string
+}
+
+func startReceivers(upstream string) (*receivers, error) {
+	c, err := startCollector(3, func(listen []string) string {
+		return fmt.Sprintf(receiversConfig, upstream, listen[0], listen[1], listen[2])
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.teeURL = "http://" + c.listen[1] + envelopePath
+	return &receivers{c, "http://" + c.listen[0] + envelopePath, "http://" + c.listen[2] + profilesPath}, nil
+}
+
 // BenchmarkCollector compares the CPU time of the built collector for a chunk at its sentry receiver and for the same content at its otlp
 // receiver, over HTTP with gzip and two clients. The OTLP content has two forms: this project's output, and one Sample per observation.
 func BenchmarkCollector(b *testing.B) {
-	c, err := startCollector("http://127.0.0.1:1")
+	c, err := startReceivers("http://127.0.0.1:1")
 	if err != nil {
 		b.Skip(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fastgzip"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
@@ -20,7 +21,7 @@ type compression interface {
 	Reset(w io.Writer)
 }
 
-// BenchmarkCompress compares the export of a chunk to Sentry, translation and compression, with the same and the compression of the standard
+// BenchmarkCompress compares the export of a chunk to Sentry, translation and compression, with the same and the gzip of the standard
 // library, which confighttp uses.
 func BenchmarkCompress(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
@@ -28,20 +29,25 @@ func BenchmarkCompress(b *testing.B) {
 			b.Skip("chunks only")
 		}
 		profiles := decodeAndMap(p)
-		var size [2]float64
-		contestants := make([]func(), 2)
-		for i, c := range []compression{gzip.NewWriter(nil), stdgzip.NewWriter(nil)} {
+		own, err := gzip.NewWriterLevel(nil, fastgzip.Level)
+		must(err)
+		compressions := []compression{stdgzip.NewWriter(nil), own, zstandard()}
+		sizes := make([]float64, len(compressions))
+		contestants := make([]func(), len(compressions))
+		for i, c := range compressions {
 			contestants[i] = func() {
 				var out bytes.Buffer
 				c.Reset(&out)
 				_, err := c.Write(exportChunk(profiles))
 				must(err)
 				must(c.Close())
-				size[i] = float64(out.Len())
+				sizes[i] = float64(out.Len())
 			}
 		}
 		took := race(b, contestants...)
-		report(b, "std÷own", took[1], took[0])
-		report(b, "own-bytes÷std", size[0], size[1])
+		report(b, "std÷gzip", took[0], took[1])
+		report(b, "std÷zstd", took[0], took[2])
+		report(b, "gzip-bytes÷std", sizes[1], sizes[0])
+		report(b, "zstd-bytes÷std", sizes[2], sizes[0])
 	})
 }

@@ -66,7 +66,7 @@ func itemExports() (all []itemExport) {
 }
 
 func ownLogs(logs plog.Logs) func() [][]byte {
-	return func() [][]byte { return payloads(toitems.FromLogs(logs, itemOptions)) }
+	return func() [][]byte { return payloads(toitems.FromLogs(logs, toitems.LogOptions{Options: itemOptions})) }
 }
 
 func structs[M any](marshal func(M) ([][]byte, error), message M) func() [][]byte {

@@ -15,24 +15,23 @@ import (
 func BenchmarkReceive(b *testing.B) {
 	sources := slices.Concat(payload.Typical(typical), payload.Extreme(typical)[1:], recorded)
 	onEach(b, sources, func(b *testing.B, p payload.Payload) {
+		libraries := slices.DeleteFunc(rival.All(), func(l rival.Library) bool { return p.V1 && l.Profile == nil })
 		contestants := []func(){func() { decodeAndMap(p) }}
-		converter, err := rival.NewConverter(p.JSON)
-		must(err)
-		for _, library := range rival.All() {
+		for _, library := range libraries {
 			contestants = append(contestants, func() {
 				if p.V1 {
 					profile, err := library.Profile(p.JSON)
 					must(err)
-					fromsentry.ProfileToProfiles(converter.Profile(profile), source)
+					fromsentry.ProfileToProfiles(profile, source)
 					return
 				}
 				chunk, err := library.Chunk(p.JSON)
 				must(err)
-				fromsentry.ChunkToProfiles(converter.Chunk(chunk), source)
+				fromsentry.ChunkToProfiles(chunk, source)
 			})
 		}
 		took := race(b, contestants...)
-		for i, library := range rival.All() {
+		for i, library := range libraries {
 			report(b, library.Name+"÷own", took[1+i], took[0])
 		}
 	})

@@ -4,27 +4,25 @@ package bench
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 )
 
 // BenchmarkTee compares the CPU time of the built collector for requests that a sentry_tee forwards with the same requests without a tee, over
 // HTTP with gzip and two clients. The time for a forwarded request includes its response from Sentry.
 func BenchmarkTee(b *testing.B) {
-	sentry := newDiscardingSentry()
+	sentry, err := discard.Start()
+	must(err)
 	defer sentry.Close()
-	c, err := startCollector(sentry.URL)
+	c, err := startReceivers(sentry.URL)
 	if err != nil {
 		b.Skip(err)
 	}
 	defer c.stop()
-	c.forwarded = &sentry.requests
+	c.sentry = sentry
 
 	onEach(b, nil, nil) // prints the load
 	for _, chunk := range []payload.Payload{payload.Python(payload.FiveMB / 100), payload.Python(payload.FiveMB / 10)} {
@@ -37,7 +35,7 @@ func BenchmarkTee(b *testing.B) {
 	}
 }
 
-func benchmarkTee(b *testing.B, c *collector, name string, envelope []byte, megabytes float64) {
+func benchmarkTee(b *testing.B, c *receivers, name string, envelope []byte, megabytes float64) {
 	b.Run(name, func(b *testing.B) {
 		zipped := payload.Zip(envelope)
 		times, turns := max(2, int(50/(megabytes+0.05))), 6 // each turn takes some tenths of a CPU-second: the resolution is 10 ms
@@ -59,30 +57,14 @@ func benchmarkTee(b *testing.B, c *collector, name string, envelope []byte, mega
 	})
 }
 
-// discardingSentry accepts and counts all requests.
-type discardingSentry struct {
-	*httptest.Server
-	requests atomic.Int64
-}
-
-func newDiscardingSentry() *discardingSentry {
-	s := &discardingSentry{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		s.requests.Add(1)
-	}))
-	return s
-}
-
-// awaitForwarded waits until n more requests have arrived at Sentry, and a moment for the responses.
+// awaitForwarded waits until this many requests have arrived at Sentry, and a moment for the responses.
 func (c *collector) awaitForwarded(n int64) error {
 	const patience = time.Minute
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if c.forwarded.Load() >= n {
-			c.forwarded.Add(-n)
+		if c.sentry.Requests() >= n {
 			time.Sleep(10 * time.Millisecond)
 			return nil
 		}
 	}
-	return fmt.Errorf("%d of %d requests were forwarded after %v", c.forwarded.Load(), n, patience)
+	return fmt.Errorf("%d of %d requests were forwarded after %v", c.sentry.Requests(), n, patience)
 }

@@ -16,3 +16,13 @@ func BenchmarkWorst(b *testing.B) {
 		report(b, "extreme÷py", took[1].Seconds()/p.MB(), took[0].Seconds()/python.MB())
 	})
 }
+
+// BenchmarkImages compares a small chunk of a native app, which describes 420 images, with one of a Python program with as many samples.
+func BenchmarkImages(b *testing.B) {
+	const samples = 570
+	python := payload.Python(samples)
+	onEach(b, payload.Typical(samples)[2:], func(b *testing.B, p payload.Payload) {
+		took := race(b, func() { decodeAndMap(python) }, func() { decodeAndMap(p) })
+		report(b, "native÷py", took[1], took[0])
+	})
+}

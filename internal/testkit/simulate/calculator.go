@@ -48,7 +48,7 @@ func Calculate(c Cost, d Demand) (p Plan) {
 // Table returns the deployments for demands as a Markdown table.
 func Table(c Cost, demands []Demand) string {
 	var text strings.Builder
-	text.WriteString("| Profiles/s | Spans/s | Cores per tier | Linking collectors | Index of each | Partitions | Into Kafka |\n|---|---|---|---|---|---|---|\n")
+	text.WriteString("| Profiles/s | Spans/s | Cores per tier | Linking collectors | Index per collector | Partitions | Into Kafka |\n|---|---|---|---|---|---|---|\n")
 	for _, d := range demands {
 		p := Calculate(c, d)
 		fmt.Fprintf(&text, "| %.0f | %.0f | %d | %d | %s | %d | %s/s |\n", d.Profiles, d.Spans, p.Cores, p.Collectors, bytesText(p.IndexBytes),

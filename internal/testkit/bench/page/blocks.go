@@ -17,7 +17,7 @@ func fill(page string, texts map[string]string) (string, error) {
 	filled := map[string]bool{}
 	page = block.ReplaceAllStringFunc(page, func(old string) string {
 		parts := block.FindStringSubmatch(old)
-		if texts[parts[2]] == "" && slices.Contains(needRecordings, parts[2]) {
+		if texts[parts[2]] == "" && slices.Contains(optionalBlocks, parts[2]) {
 			return old
 		}
 		filled[parts[2]] = true
@@ -52,13 +52,24 @@ func check(page, filled string) error {
 	return nil
 }
 
-// rows returns the rows of the tables without their results.
+// rows returns the cells with results in the tables of the benchmarks.
 func rows(page string) map[key]bool {
 	all := map[key]bool{}
 	for _, parts := range block.FindAllStringSubmatch(page, -1) {
+		var data []string
 		for line := range strings.Lines(parts[0]) {
-			if cells := strings.Split(line, " | "); len(cells) > 2 && !strings.HasPrefix(line, "| Data ") {
-				all[key{parts[2], cells[1], strings.TrimPrefix(cells[0], "| ")}] = true
+			cells := strings.Split(strings.Trim(line, "|\n"), "|")
+			for i := range cells {
+				cells[i] = strings.TrimSpace(cells[i])
+			}
+			if cells[0] == "Ratio" {
+				data = cells[1:]
+				continue
+			}
+			for i, text := range cells[1:] {
+				if i < len(data) && text != "" && !strings.HasPrefix(text, "---") {
+					all[key{parts[2], cells[0], data[i]}] = true
+				}
 			}
 		}
 	}

@@ -3,8 +3,6 @@
 package rival
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -16,18 +14,9 @@ import (
 
 // Converter converts structs to the columns that the translation reads. Like the product, it reuses its scratch memory.
 type Converter struct {
-	stacks  profile.Stacks // see stacksOf
 	threads map[string]int32
-
-	out          profile.Sampled
-	frameIndices []int32
-	stackEnds    []int32
-}
-
-// NewConverter returns a converter for one payload.
-func NewConverter(payload []byte) (*Converter, error) {
-	stacks, err := stacksOf(payload)
-	return &Converter{stacks: stacks, threads: map[string]int32{}}, err
+	out     profile.Sampled
+	indices []int32 // of one stack
 }
 
 // Chunk converts a chunk; the result is valid until the next call.
@@ -78,8 +67,7 @@ func (c *Converter) common(in *Data) {
 	c.out.Threads = c.out.Threads[:0]
 	c.out.Queues = append(c.out.Queues[:0], profile.Queue{})
 	c.convertFrames(in.Frames)
-	c.flattenStacks(in.Stacks)
-	c.out.Stacks = c.stacks
+	c.convertStacks(in.Stacks)
 }
 
 func (c *Converter) sample(time uint64, id string, stack int) {
@@ -126,18 +114,17 @@ func inApp(flag *bool) profile.InApp {
 	return profile.InAppFalse
 }
 
-// flattenStacks does the work of concatenating the stacks and checking their indices. Its result is dropped, because only the product can
-// create a profile.Stacks: see stacksOf.
-func (c *Converter) flattenStacks(stacks [][]int) {
-	c.frameIndices, c.stackEnds = c.frameIndices[:0], c.stackEnds[:0]
+func (c *Converter) convertStacks(stacks [][]int) {
+	c.out.Stacks.Reset()
 	for _, stack := range stacks {
+		c.indices = c.indices[:0]
 		for _, frame := range stack {
 			if frame < 0 || frame >= len(c.out.Frames) {
 				frame = 0
 			}
-			c.frameIndices = append(c.frameIndices, int32(frame))
+			c.indices = append(c.indices, int32(frame))
 		}
-		c.stackEnds = append(c.stackEnds, int32(len(c.frameIndices)))
+		c.out.Stacks.Append(c.indices...)
 	}
 }
 
@@ -159,34 +146,4 @@ func address(text string) jsonscan.Address {
 	}
 	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
 	return jsonscan.Address{Value: value, Set: err == nil, Bad: err != nil}
-}
-
-// stacksOf returns the stacks of a payload with their frame indices. Only the product's decoder can create a profile.Stacks, so this
-// decodes a copy of the payload in which all frames are distinct and minimal. It runs once, before the measurement; during the measurement,
-// flattenStacks does the same work.
-func stacksOf(payload []byte) (profile.Stacks, error) {
-	chunk, err := decode[Chunk](payload, json.Unmarshal)
-	if err != nil {
-		return profile.Stacks{}, err
-	}
-	var skeleton bytes.Buffer
-	stacks, err := json.Marshal(chunk.Profile.Stacks)
-	if err != nil {
-		return profile.Stacks{}, err
-	}
-	skeleton.WriteString(`{"version":"2","profile":{"samples":[{"timestamp":1,"thread_id":"0","stack_id":0}],"stacks":`)
-	skeleton.Write(stacks)
-	skeleton.WriteString(`,"frames":[`)
-	for i := range chunk.Profile.Frames {
-		if i > 0 {
-			skeleton.WriteByte(',')
-		}
-		skeleton.WriteString(`{"lineno":` + strconv.Itoa(i) + `}`)
-	}
-	skeleton.WriteString(`]}}`)
-	decoded, err := new(profile.Decoder).Chunk(skeleton.Bytes())
-	if err != nil {
-		return profile.Stacks{}, err
-	}
-	return decoded.Stacks, nil
 }

@@ -32,6 +32,9 @@ func TestSameResult(t *testing.T) {
 	for _, p := range payloads {
 		want := observe(own(t, p))
 		for _, library := range All() {
+			if p.V1 && library.Profile == nil {
+				continue
+			}
 			if p.MB() > 5 && library.Name != "encoding/json" {
 				continue // comparing its stacks takes seconds
 			}
@@ -79,23 +82,24 @@ func own(t *testing.T, p payload.Payload) pprofile.Profiles {
 	return fromsentry.ChunkToProfiles(chunk, fromsentry.Source{})
 }
 
-func rivals(t *testing.T, library Library, p payload.Payload) pprofile.Profiles {
-	c, err := NewConverter(p.JSON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p.V1 {
-		profile, err := library.Profile(p.JSON)
+// rivals decodes twice: the second time, libraries use memory again.
+func rivals(t *testing.T, library Library, p payload.Payload) (out pprofile.Profiles) {
+	for range 2 {
+		if p.V1 {
+			profile, err := library.Profile(p.JSON)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = fromsentry.ProfileToProfiles(profile, fromsentry.Source{})
+			continue
+		}
+		chunk, err := library.Chunk(p.JSON)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fromsentry.ProfileToProfiles(c.Profile(profile), fromsentry.Source{})
+		out = fromsentry.ChunkToProfiles(chunk, fromsentry.Source{})
 	}
-	chunk, err := library.Chunk(p.JSON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fromsentry.ChunkToProfiles(c.Chunk(chunk), fromsentry.Source{})
+	return out
 }
 
 func observe(out pprofile.Profiles) golden.Observations {

@@ -110,6 +110,8 @@ export default async function (page, url) {
   assert.match(href, /^vscode:\/\/file\/.*:1:1$/);
   await page.keyboard.press('Escape');
   assert.equal(await page.locator('[role=menu]').count(), 0);
+  await page.click('.functions .name bdi:text-is("query")');
+  assert.match(await page.getAttribute('.details a.editor', 'href'), /^vscode:\/\/file\/.*:\d+:\d+$/);
 
   // Log records and errors on the timeline lead to the list of those records.
   const marked = profiles.find((p) => p.service === 'marked');

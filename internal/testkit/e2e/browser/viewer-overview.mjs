@@ -69,7 +69,7 @@ export default async function (page, url) {
   const named = async (query) => (await api('services?' + query)).services.map((s) => 'service=' + encodeURIComponent(s.name));
   await page.waitForSelector('.listing tbody tr');
   await shows('Services', await named(''));
-  for (const [title, key] of [['Profiles', 'profiles'], ['Traces', 'traces'], ['Errors', 'errors'], ['Log records', 'logs'], ['Received', 'arrived']]) {
+  for (const [title, key] of [['Profiles', 'profiles'], ['Traces', 'traces'], ['Errors', 'errors'], ['Logs', 'logs'], ['Received', 'arrived']]) {
     await page.click(`.listing th button:text-is("${title}")`);
     await shows('Services', await named('sort=-' + key));
   }

@@ -35,11 +35,37 @@ export default async function (page, url) {
   const compared = await api(`compare?service=merged&a=${window}&b=${window}&a_release=merged%401&b_release=merged%402`);
   await page.waitForSelector(`.sum[data-total="${compared.total}"]`);
   const changed = compared.changes.filter((c) => c.after_self !== c.before_self);
-  assert.deepEqual(await page.locator('.changed tbody .text > bdi').allTextContents(), changed.map((c) => c.name));
+  assert.deepEqual(await page.locator('.changed tbody .text button bdi').allTextContents(), changed.map((c) => c.name));
   assert.match(await page.locator('.changed tbody tr').first().innerText(), /^\s*[+−]/);
+  await page.click('.changed tbody .text button >> nth=0'); // searches for the function
+  await page.waitForFunction((name) => new URLSearchParams(location.hash.split('?')[1]).get('q') === `^${name}$`, changed[0].name);
   findings.push(...await checkView(page, url, 'service-compared', `#/service?service=merged&minutes=60&until=${service.last}&release=merged%402&with=release:merged%401`, '.changed tbody tr'));
   await open(`#/service?service=merged&minutes=1&until=${service.last}&with=before`);
   await page.waitForSelector('.changed tbody tr');
-  assert.match(await page.textContent('.sum'), /in 1 profile, scaled to the second: .* in 2 profiles/);
+  assert.match(await page.textContent('.sum'), /First \(the 1 minute before\): .* in 1 profile, .* Second \(the last 1 minute\): .* in 2 profiles/);
+
+  // The window moves with new profiles, unless a function is selected.
+  await open('#/service?service=merged&minutes=60');
+  await page.waitForSelector('canvas[data-boxes]');
+  const sdk = new URL(url).searchParams.get('sdk');
+  await send(sdk, 'fresh');
+  await page.click('.functions .name bdi:text-is("fresh")');
+  await page.waitForSelector('.details h2:has-text("fresh")');
+  await send(sdk, 'later');
+  await page.waitForSelector('button:has-text("Refresh") .mark');
+  assert.equal(await page.locator('.functions .name bdi:text-is("later")').count(), 0);
+  await page.click('button:has-text("Refresh")');
+  await page.waitForSelector('.functions .name bdi:text-is("later")');
   return { findings, changed: changed.map((c) => c.name) };
+}
+
+// send sends a profile with one function, which ends now.
+async function send(address, name) {
+  const now = Date.now() / 1000;
+  const chunk = JSON.stringify({
+    version: '2', platform: 'python', release: 'merged@3', profiler_id: 'a'.repeat(32), chunk_id: Buffer.from(name.padEnd(16)).toString('hex'),
+    profile: { frames: [{ function: name }], stacks: [[0]], samples: [now, now + 0.01].map((timestamp) => ({ timestamp, thread_id: '1', stack_id: 0 })) },
+  });
+  const response = await fetch(`http://${address}/api/1/envelope/?sentry_key=${'0'.repeat(32)}`, { method: 'POST', body: `{}\n{"type":"profile_chunk"}\n${chunk}\n` });
+  assert.equal(response.status, 200);
 }

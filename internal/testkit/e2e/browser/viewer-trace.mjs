@@ -50,6 +50,19 @@ export default async function (page, url) {
   await page.click('.waterfall [role=treeitem]:has-text("POST /charge")');
   await page.waitForSelector('h2:has-text("POST /charge")');
   await page.waitForSelector('.meta .bad:has-text("declined")');
+
+  // Zoom around the selected span; the address has the visible range.
+  const extents = page.locator('.waterfall .extent');
+  await page.click('[aria-label="Zoom in"]');
+  await page.waitForFunction(() => location.hash.includes('range=31250000-81250000'));
+  await page.reload();
+  await shown(rows.rows.length);
+  assert.equal(await extents.count(), rows.rows.length - 2, 'two spans are earlier');
+  assert.equal(await page.locator('.waterfall li:has-text("POST /charge") .extent').evaluate((e) => e.style.left), '7.5%');
+  assert.deepEqual(await page.locator('.times .track span').allTextContents(), [35, 40, 45, 50, 55, 60, 65, 70, 75].map((t) => t + ' ms'));
+  await page.click('.tools >> text=Show all');
+  await page.waitForFunction(() => !location.hash.includes('range='));
+  assert.equal(await extents.count(), rows.rows.length);
   const findings = await checkView(page, url, 'trace-rows', `#/trace/${small.id}`, '.waterfall li');
 
   // 100,000 spans: few rows are in the document; the last one is reached by key and by search.
@@ -66,8 +79,7 @@ export default async function (page, url) {
   await page.waitForSelector('.waterfall [data-row="99999"]');
   await page.waitForFunction(() => document.activeElement.dataset.row === '99999');
   await page.fill('.search input', 'needle');
-  await page.waitForSelector('.found:has-text("1 span")');
-  await page.press('.search input', 'Enter');
+  await page.press('.search input', 'Enter'); // before the search
   await page.waitForSelector('.waterfall li.match.current');
   const jumps = await work(page, 60, () => scroll(page, true)); // to other rows in each frame
   const wheel = await work(page, 60, () => scroll(page, false)); // three rows, as by a wheel

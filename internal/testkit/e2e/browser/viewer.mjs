@@ -200,7 +200,7 @@ async function zooming(page, all) {
   await page.waitForSelector(`canvas[data-left="${second[1]}"][data-right="${second[1] + second[2]}"]`);
   await page.click('.zoom >> text=Show all');
   await page.waitForSelector(`canvas[data-left="0"][data-right="${all.total}"]`);
-  assert.match(await page.title(), / – Profiles$/);
+  assert.match(await page.title(), / – otelcol-sentry$/);
 }
 
 // send is a small profile, as an SDK sends it.

@@ -3,6 +3,7 @@
 package browser
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,7 +19,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
@@ -190,6 +193,34 @@ func TestBrowserViewerStress(t *testing.T) {
 	t.Logf("columns, busy and shown: merged %v, by time %v", result.MergedPixels, result.TimePixels)
 	assert.Less(t, result.FirstGraph, int(longestWait.Milliseconds()))
 	assert.Positive(t, result.Boxes)
+}
+
+// TestBrowserViewerMillion opens a profile of a million samples, imported from a file.
+func TestBrowserViewerMillion(t *testing.T) {
+	b := findBrowser(t)
+	_, page := startQuickstart(t)
+	file, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(timelinetest.Large("large", 1_000_000))
+	require.NoError(t, err)
+	response, err := http.Post(page+"api/import?name=large", "application/x-protobuf", bytes.NewReader(file))
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode)
+
+	traffic := b.run(t, "viewer-million.mjs", page)
+	assert.Empty(t, traffic.Errors)
+	var result struct {
+		Samples, Threads, Largest, Open, All, ByTime int
+		Merged, Ordered                              struct {
+			zoomFrames
+			Search int
+		}
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Equal(t, 1_000_000, result.Samples)
+	assert.LessOrEqual(t, result.Largest, 8<<20)
+	t.Logf("%d samples, file of %d MB: flame graph after %d ms, all threads after %d ms, by time after %d ms; largest response %d kB",
+		result.Samples, len(file)>>20, result.Open, result.All, result.ByTime, result.Largest>>10)
+	t.Logf("zooming and searching: merged %+v, by time %+v", result.Merged, result.Ordered)
 }
 
 // zoomFrames are the milliseconds between frames, and those of CPU time of the main thread per frame: see work.mjs.

@@ -264,7 +264,7 @@ func TestBrowserViewerService(t *testing.T) {
 			i+1, chunk.release, chunk.slow, at, at+0.1, at+0.2) + "\n")
 	}
 	time.Sleep(4 * time.Second) // profiles wait for running spans
-	traffic := b.run(t, "viewer-service.mjs", page)
+	traffic := b.run(t, "viewer-service.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
 	var result struct{ Findings, Changed []string }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
@@ -35,6 +36,29 @@ func TestConfigs(t *testing.T) {
 			assert.NoError(t, err, "%s", output)
 		})
 	}
+}
+
+// TestOTLPLimit: the decoder of the collector's receiver has no depth limit. A nested message of 12 MB ended the collector (v0.164.0); with
+// 4 MB, the peak was 0.5 GB.
+func TestOTLPLimit(t *testing.T) {
+	receivers := 0
+	for _, path := range append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml")) {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var config struct {
+			Receivers map[string]struct {
+				Protocols map[string]map[string]any
+			}
+		}
+		require.NoError(t, yaml.Unmarshal(text, &config), path)
+		for name, receiver := range config.Receivers {
+			if http, ok := receiver.Protocols["http"]; ok {
+				receivers++
+				assert.Equal(t, 4<<20, http["max_request_body_size"], "%s: %s", path, name)
+			}
+		}
+	}
+	assert.NotZero(t, receivers)
 }
 
 func examples(t *testing.T) []string {

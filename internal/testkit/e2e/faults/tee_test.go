@@ -142,24 +142,7 @@ func (o *otlpSide) settle(t testing.TB) (unexplained []sentItem) {
 	return unexplained
 }
 
-const teeHead = `
-The same faults are applied to a collector with a [tee](../sentryteeextension/README.md) in front of its receiver. In the table of faults,
-*backend* then means Sentry, and *storage* means the storage of the tee. During all rounds, the OTLP backend rejects some requests, breaks
-some connections and delays some answers, and the exporter has no queue. The tee forwards all requests that the receiver answers with 200 or
-429, including those that the pipelines reject.
-
-- *Dropped, counted*: the loss is reported by Sentry's 4xx response (Sentry itself counts items that it answers with 429), in a client
-  report, in ` + "`otelcol_extension_sentry_tee_requests{outcome=\"dropped\"}`" + `, or in the log at shutdown.
-- *Held, lost*: requests that were only in memory when the collector was killed, because the disk was full. Their number must not exceed the
-  last value of ` + "`otelcol_extension_sentry_tee_storage_errors{operation=\"store\"}`" + `, plus the requests acknowledged since.
-
-` + "`FAULTS=1000 go test ./sentryteeextension -run TestFaultRounds`" + ` tests the queue, storage and rate limits of the tee with a fake clock and
-longer outages. The run of 2026-11-23 (seed 20261122) had 2,387 kills and 120,000 items: 44,508 accepted, 6,002 rate limited, 66,511
-reported, 1,802 dropped and counted. The other 1,177 were only in memory when the process was killed, because they were being forwarded or
-because the full disk could not store them. 568 items arrived again.
-`
-
-// otlpResults has the totals of the OTLP side.
+// otlpResults returns the totals of the OTLP side.
 func (p *faultsPage) otlpResults() string {
 	a := &p.otlp
 	return fmt.Sprintf(`

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -115,11 +116,19 @@ func (s *Sink) ReadRequest(r *http.Request) (body []byte, problem string) {
 		return nil, "Content-Type " + kind
 	}
 	var reader io.Reader = r.Body
-	if r.Header.Get("Content-Encoding") == "gzip" {
+	switch r.Header.Get("Content-Encoding") {
+	case "gzip":
 		unzip, err := gzip.NewReader(r.Body)
 		if err != nil {
 			return nil, err.Error()
 		}
+		reader = unzip
+	case "zstd":
+		unzip, err := zstd.NewReader(r.Body)
+		if err != nil {
+			return nil, err.Error()
+		}
+		defer unzip.Close()
 		reader = unzip
 	}
 	body, err := io.ReadAll(reader)

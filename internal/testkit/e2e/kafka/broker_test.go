@@ -107,29 +107,35 @@ func (b *broker) createTopic(t *testing.T, name string) {
 func (b *broker) waitBalanced(t *testing.T, instances ...string) {
 	t.Helper()
 	var profiles, traces []string
+	var listing [2]string
 	for deadline := time.Now().Add(settleTimeout); time.Now().Before(deadline); {
-		profiles, traces = b.owners(t, "linking-profiles"), b.owners(t, "linking-traces")
+		profiles, listing[0] = b.owners(t, "linking-profiles")
+		traces, listing[1] = b.owners(t, "linking-traces")
 		if slices.Equal(profiles, traces) && slices.Equal(distinct(profiles), instances) {
 			t.Logf("instance by partition: %v", profiles)
 			return
 		}
 	}
-	t.Fatalf("not balanced: %v, %v", profiles, traces)
+	t.Fatalf("not balanced: %v, %v\n%s", profiles, traces, strings.Join(listing[:], "\n"))
 }
 
-// owners returns the instance of a group that owns each partition, or "".
-func (b *broker) owners(t *testing.T, group string) []string {
+// owners returns the instance of a group that owns each partition, or "", and the output of Kafka's tool.
+func (b *broker) owners(t *testing.T, group string) (owners []string, output string) {
 	t.Helper()
 	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; a consumer ID begins with the instance ID.
-	output, _ := b.java(t, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", b.address, "--describe", "--group", group)
-	owners := make([]string, partitions)
+	output, err := b.java(t, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", b.address, "--describe", "--group", group,
+		"--timeout", "60000") // of each request; with the default of 5 s, the tool lists nothing on a busy machine
+	if err != nil {
+		output += err.Error()
+	}
+	owners = make([]string, partitions)
 	for line := range strings.Lines(output) {
 		if fields := strings.Fields(line); len(fields) == 9 && fields[0] == group {
 			partition := slices.Index([]string{"0", "1", "2", "3", "4", "5"}, fields[2])
 			owners[partition], _, _ = strings.Cut(fields[6], "-")
 		}
 	}
-	return owners
+	return owners, output
 }
 
 func distinct(sorted []string) []string { return slices.Compact(slices.Sorted(slices.Values(sorted))) }

@@ -24,8 +24,9 @@ import (
 const (
 	// partitions is larger than the number of collectors, so that each gets several.
 	partitions = 6
-	// settleTimeout: two groups settle within the session timeout of 10 s, or a few seconds more if the broker has just started.
-	settleTimeout = 60 * time.Second
+	// settleTimeout: two groups settle within the session timeout of 10 s, or a few seconds more if the broker has just started. On a busy
+	// machine, the broker and each of Kafka's tools can take a minute to start.
+	settleTimeout = 4 * time.Minute
 	// kafkaLinkWait is longer than the time between the settling of the two groups, and shorter than the default of 30 s.
 	kafkaLinkWait = 10 * time.Second
 )

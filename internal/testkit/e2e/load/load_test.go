@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestLoad sends profiles at a rising rate, as Sentry envelopes and as OTLP, then at twice the capacity. It writes docs/load.md if all
+// TestLoad sends profiles at a rising rate, as Sentry envelopes and as OTLP, through the whole path, and at twice the capacity. It writes docs/load.md if all
 // parts have run.
 func TestLoad(t *testing.T) {
 	page := newLoadPage()
@@ -33,6 +33,8 @@ func TestLoad(t *testing.T) {
 	}{
 		{"recorded", func(t *testing.T) { most = rise(t, recorded, page) }},
 		{"generated", func(t *testing.T) { rise(t, all[1], page) }},
+		{"whole path", func(t *testing.T) { measureWhole(t, []mix{all[0], all[2]}, page) }},
+		{"garbage collection", func(t *testing.T) { measureGC(t, []mix{all[0], all[2]}, page) }},
 		{"tee", func(t *testing.T) { compareTee(t, recorded, page) }},
 		{"overload of the backend", func(t *testing.T) { overloadBackend(t, recorded, page) }},
 		{"overload of the collector", func(t *testing.T) { overloadCollector(t, recorded, most, page) }},
@@ -118,7 +120,7 @@ func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	for _, too := range []struct {
 		much string
 		rate float64
-	}{{"twice that capacity", 2 * capacity}, {"twice the highest answered rate", 2 * most}} {
+	}{{"twice that capacity", 2 * capacity}, {"twice the highest response rate", 2 * most}} {
 		if too.rate == 0 {
 			continue
 		}

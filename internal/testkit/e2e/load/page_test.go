@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,13 +22,15 @@ import (
 
 const loadHead = `# Load
 
-This page reports the throughput of the built collector, its response times, and its behavior under overload; ` + "`make load`" + ` writes it in under
-three minutes. The sender, which is also the backend, and the collector are two processes on one machine, connected over loopback. Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the
-responses (up to 256 concurrent requests) and measures response times from the scheduled send time.
+This page reports the throughput of the collector binary, its response times, and its behavior under overload; ` + "`make load`" + ` generates it
+in six minutes. The sender, which is also the backend, and the collector are two processes on one machine, connected over loopback. Requests
+are gzipped, and each has a new profile ID. The sender maintains its rate regardless of the responses (with up to 256 concurrent requests)
+and measures response times from the scheduled send time.
 
 - *Recorded*: real SDK profiles up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
-- *Generated*: a chunk of 6060 samples of ten threads, with 300 stacks of 20 frames.
-- *OTLP*: the same profiles in the form of this collector's OTLP output, sent to the ` + "`otlp`" + ` receiver.
+- *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames.
+- *Generated, 5 MB*: the same kind of chunk with 57,000 samples, and proportionally more stacks and frames.
+- *OTLP*: the same profiles, converted to OTLP by this collector and sent to the ` + "`otlp`" + ` receiver.
 
 The sender and the collector shared the cores of the machine, possibly with other processes: see the load average. Compare figures within
 this page, not with figures from another machine. Figures per CPU-second (of the collector's own CPU time) depend far less on other
@@ -39,6 +42,7 @@ type loadPage struct {
 	begin          time.Time
 	loadBefore     string
 	rates, tooMuch []string
+	whole, gc      []string
 	tee            string
 }
 
@@ -61,6 +65,22 @@ func (p *loadPage) step(m mix, in, twin stretch, inPeak, twinPeak int) {
 
 func (p *loadPage) lastSteps() string { return "\n" + strings.Join(p.rates[len(p.rates)-2:], "\n") }
 
+func wholeColumns() string {
+	head, line := "| Profiles | Exporter | CPU time per profile | CPU time per sample |", "|---|---|---|---|"
+	for _, part := range append(slices.Clone(cpuParts), cpuPart{name: "rest"}) {
+		head, line = head+" "+part.name+" |", line+"---|"
+	}
+	return head + "\n" + line + "\n"
+}
+
+func (p *loadPage) wholePath(m mix, exporter string, s stretch, parts []float64) {
+	row := fmt.Sprintf("| %s | %s | %v | %v |", m.name, exporter, perProfile(s.cpu, len(s.accepted)), s.cpu/time.Duration(s.samples))
+	for _, share := range parts {
+		row += fmt.Sprintf(" %.0f%% |", share)
+	}
+	p.whole = append(p.whole, row)
+}
+
 func (p *loadPage) overload(what string, s stretch, peak int) {
 	p.tooMuch = append(p.tooMuch, fmt.Sprintf("| %s | %.0f | %d | %d | %d | %.0f | %.0f | %d | %d | %v | %v | %d of %d |", what, s.offered,
 		len(s.waits), s.unsent, len(s.accepted), s.delivered(), float64(len(s.accepted))/s.cpu.Seconds(), s.plainly, s.refused-s.plainly,
@@ -73,16 +93,33 @@ const (
 
 The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each in its own collector. p50 and p99 are response times.
 
-| Profiles | Sent as | Offered/s | Answered/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
+| Profiles | Sent as | Offered/s | Responses/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
 |---|---|---|---|---|---|---|---|---|---|---|
+`
+	wholeHead = `
+## End to end
+
+The collector receives profiles, links them to spans that have already arrived (` + "`link::wait: 0s`" + `), and exports them to a server that accepts
+everything. The columns on the right show where the CPU time goes, from a CPU profile of the collector: *encode* is the OTLP or JSON
+encoding of the output, *GC* is the garbage collector, and *rest* is mainly HTTP, gRPC and system calls.
+
+`
+	gcHead = `
+## Garbage collection
+
+The same end-to-end path with ` + "`otlp_http`" + ` and zstd, for three values of ` + "`GOGC`" + ` and with ` + "`GOMEMLIMIT=1024MiB`" + `. The three collectors take
+turns.
+
+| Profiles | GOGC | CPU time per profile | p99 of responses | Peak RSS, MiB |
+|---|---|---|---|---|
 `
 	teeHead = `
 ## Tee
 
 The sender sends recorded profiles at 100 requests per second. It alternates every second between a collector with a
 [tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and one without. The exporter is ` + "`nop`" + `. A server in the sender's process stands in
-for Sentry and accepts everything. *Posting alone* is a third process, which only posts the same bodies to that server with Go's HTTP
-client, one after the other. Its CPU time is about the minimum cost of a second HTTP exchange.
+for Sentry and accepts everything. *Posting alone* is a third process that only posts the same bodies to that server, one at a time, with
+Go's HTTP client. Its CPU time is roughly the minimum cost of a second HTTP exchange.
 
 | Collector | Requests | CPU time per request | p50 | p90 | p99 |
 |---|---|---|---|---|---|
@@ -97,14 +134,14 @@ accepted); each was counted as an item or, if it was not decompressed, as a requ
 or more of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
 
 In the first row of the table, the backend accepts one profile every 10 ms. In the other rows, the backend is fast, but it shares the cores
-with the sender and the collector. The sender has at most 256 open requests; clients without that limit were not tested. To measure the
+with the sender and the collector. The sender has at most 256 requests in flight; clients without that limit were not tested. To measure the
 capacity, the sender raises its rate by 50% per step until less than half of the offered rate is delivered. The capacity is the highest
 delivery rate in these steps, for the receiver, exporter and backend together.
 
 For 20 ms after a pipeline refuses data, the receiver refuses profiles without decompressing or decoding them. This keeps the delivery rate
 high ([operations](operations.md#sizing)).
 
-| | Offered/s | Answered | Not sent: 256 waiting | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
+| | Offered/s | Responses | Not sent: 256 in flight | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 `
 )
@@ -115,6 +152,8 @@ func (p *loadPage) write(t *testing.T) {
 	fmt.Fprintf(&page, "\n%s, %d cores, %s. One-minute load average before and after: %s, %s. The run took %v.\n",
 		p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
 	page.WriteString(ratesHead + strings.Join(p.rates, "\n") + "\n")
+	page.WriteString(wholeHead + wholeColumns() + strings.Join(p.whole, "\n") + "\n")
+	page.WriteString(gcHead + strings.Join(p.gc, "\n") + "\n")
 	page.WriteString(teeHead + p.tee)
 	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "load.md"), []byte(page.String()), 0o644))

@@ -69,7 +69,7 @@ service:
 	fmt.Fprintf(&rows, "| posting alone | %d | %v | | | |\n", teeTurns*teeRate, posting.Round(10*time.Microsecond))
 	without := float64(perRequest(sums[0]))
 	ratio, least := float64(perRequest(sums[1]))/without, 1+float64(posting)/without
-	page.tee = rows.String() + fmt.Sprintf("\nCPU time with a tee ÷ without: %.2f. Without a tee but with posting alone added: %.2f. One-minute load average: %s.\n",
+	page.tee = rows.String() + fmt.Sprintf("\nCPU time *with a tee* ÷ *without*: %.2f. Sum of *without* and *posting alone* ÷ *without*: %.2f. One-minute load average: %s.\n",
 		ratio, least, harness.LoadAverage())
 	t.Log("\n" + page.tee)
 	assert.LessOrEqual(t, ratio, maxTeeCPU)

@@ -39,25 +39,24 @@ var scenarioNames = map[string]string{
 
 const pageHead = `# Compatibility
 
-This page lists the SDK versions, installed from package registries, that were tested against the built collector. The test takes
-four minutes and writes this page:
+This page lists the SDK versions that were tested with the built collector. The test takes four minutes and writes this page:
 
 ` + "```" + `sh
 make sdks
 ` + "```" + `
 
-Each row is one successful run of the workload in [internal/testkit/e2e/sdks](../internal/testkit/e2e/sdks): nested spans, an error, a log,
-and busy functions inside named spans, on two threads, if the SDK supports these. A run fails unless:
+Each row is a successful run of the same [program](../internal/testkit/e2e/sdks): nested spans, an error, a log, and busy functions in named
+spans, on two threads, if the SDK supports these. The test fails unless:
 
-- the collector outputs every span, profile, error and log that the SDK reports as sent, and a sample-by-sample comparison shows that no
-  data on the wire is lost, duplicated or changed;
-- each busy function has its expected share of its thread's time in the flame graph, within four standard deviations of a binomial distribution or five percentage points, whichever is larger. *Share* shows the largest deviation and its limit;
-- at least 95% of the samples of busy functions are linked to the right span. The other 5% allows for samplers that take the timestamp
-  just before or after the sample. *Linked* is the actual percentage;
-- the ` + "`sentry_envelope`" + ` exporter sends all spans with their parents, and all samples with their threads, times and stacks, to a mock Sentry
-  server, exactly as the SDK sent them;
-- the [tee](../sentryteeextension/README.md) forwards every request with the method, path, headers and bytes that the SDK sent, and Sentry's
-  own library (PyPI ` + "`sentry-relay`" + `) normalizes sent and forwarded events identically.
+- the collector outputs every span, profile, error and log that the SDK reports as sent, and every sample without loss, duplication or
+  change;
+- each busy function has its expected share of its thread's time, within four standard deviations of a binomial distribution or five
+  percentage points, whichever is larger. *Share* shows the largest deviation, with its limit in parentheses;
+- at least 95% of the samples of busy functions are linked to the right span. *Linked* is the actual percentage. Not all samples are linked,
+  because some samplers take the timestamp just before or after the sample;
+- the ` + "`sentry_envelope`" + ` exporter sends all spans and samples to a mock Sentry server exactly as the SDK sent them;
+- the [tee](../sentryteeextension/README.md) forwards every request unchanged, and Sentry's own library (PyPI ` + "`sentry-relay`" + `) normalizes
+  sent and forwarded events identically.
 
 | SDK | Version | Profiling | Spans | Errors | Logs | Profiles | Samples | Share | Linked | Dropped by the SDK |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -66,18 +65,18 @@ and busy functions inside named spans, on two threads, if the SDK supports these
 const pageNotes = `
 Notes:
 
-- Profiling: a V1 profile belongs to one transaction. V2 is continuous profiling: either the program starts it (` + "`manual`" + `), or it runs while
-  a span is active (` + "`trace`" + `).
-- Browser: by default, the SDK makes all spans of a page children of the root span. This hides which of several concurrent spans ran on the
-  thread, so samples are linked to the root. The test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
-- Node: the SDK does not sample worker threads, even if they initialize the SDK.
-- Node 11.12.0 and Java 8.62.0 are the newest versions in the registries that the test uses; 11.1.0 and 8.43.0 are the newest with a matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
-- Node 11.12.0 with profiler 11.1.0: spans from this combination have no profiler session ID (` + "`profiler_id`" + `). Samples are linked to them
-  only if they are streamed (the default of Node 11) and no other thread has spans at the same time: see
-  [linking](linking.md#spans-without-a-profiler-session).
-- Node 11 and browser 11 have no V1 profiles. Go 0.27.0 has V1 profiles; Go 0.50.0 has no profiles.
-- Ruby: the version in Debian 12, which predates profiles and logs. Rust has no profiles.
-- Native: the version in an unofficial crate from 2021, which predates spans and logs. One of its errors is a crash, sent at the program's
+- **Profiling**: V1 profiles belong to a transaction. V2 is continuous profiling, which the program starts (` + "`manual`" + `) or which runs while a
+  span is active (` + "`trace`" + `).
+- **Browser**: by default, all spans of a page are children of the root span, so samples are linked to the root. The test sets
+  ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- **Node**: the SDK does not sample worker threads.
+- **Node 11.12.0, Java 8.62.0**: the newest versions that the test could install. 11.1.0 and 8.43.0 are the newest with a matching profiler.
+  [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
+- **Node 11.12.0 with profiler 11.1.0**: spans have no profiler session ID (` + "`profiler_id`" + `). They are linked [under certain
+  conditions](linking.md#spans-without-a-profiler-session).
+- **No profiles**: Go 0.50.0, Rust, and V1 in Node 11 and browser 11.
+- **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
+- **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
   next start.
 `
 
@@ -85,14 +84,14 @@ Notes:
 const pageMobile = `
 ## Android and React Native
 
-These SDKs need a device or an emulator, so the test does not run them. Their profiles are tested with other data:
+These SDKs need a device or an emulator. Their profiles are tested with other data:
 
 | Data | Origin | Compared with |
 |---|---|---|
-| method traces (ART), in the file format and in the streaming format | real: two recordings of an Android app, from the tests of Firefox Profiler | threads, methods and events: the Rust crate ` + "`android_trace_log`" + `, which Sentry's ingest uses (file format only); stacks: Firefox Profiler's importer; function durations: Sentry's own processing (PyPI ` + "`vroomrs`" + `) of the exported chunks |
-| method traces in format versions 1 to 3, with every clock type | generated | a slow, simple reference implementation, which looks up each thread's stack once per sampling period |
-| Perfetto traces | generated with the Python package ` + "`perfetto`" + ` | a slow reference reader that uses the same protobuf definitions |
-| requests from both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`js_profile`" + ` | hand-written, based on the documentation and sources of the SDKs and of Sentry's ingest | reviewed line by line: ` + "`testdata/cases/android-*`" + `, ` + "`react-native-*`" + ` |
+| method traces (ART), file format and streaming format | two real recordings from Firefox Profiler's tests | the Rust crate ` + "`android_trace_log`" + ` used by Sentry's ingest (threads, methods and events; file format only), Firefox Profiler (stacks), and Sentry's ` + "`vroomrs`" + ` from PyPI (durations) |
+| method traces, versions 1 to 3, every clock type | generated | a slow reference implementation |
+| Perfetto traces | generated with the Python package ` + "`perfetto`" + ` | a slow reference reader with the same protobuf definitions |
+| requests from both SDKs: V1 profiles, chunks, Perfetto chunks, ` + "`js_profile`" + ` | hand-written, from documentation and source code | reviewed line by line: ` + "`testdata/cases/android-*`" + `, ` + "`react-native-*`" + ` |
 `
 
 // writeCompatibility writes the page with the results of all runs.
@@ -109,7 +108,7 @@ func writeCompatibility(t *testing.T, rows []row) {
 	}
 	page.WriteString(pageNotes)
 	if len(missing) > 0 {
-		page.WriteString("\nNot run:\n\n" + strings.Join(missing, ""))
+		page.WriteString("\nNot tested:\n\n" + strings.Join(missing, ""))
 	}
 	page.WriteString(pageMobile)
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "compatibility.md"), []byte(page.String()), 0o644))
@@ -133,7 +132,7 @@ func (r row) worstShare() string {
 	s := slices.MaxFunc(r.shares, func(a, b share) int {
 		return cmp.Compare(math.Abs(a.got-a.want)/a.allowed, math.Abs(b.got-b.want)/b.allowed)
 	})
-	return fmt.Sprintf("%.1f of ±%.1f", 100*math.Abs(s.got-s.want), 100*s.allowed)
+	return fmt.Sprintf("%.1f (±%.1f)", 100*math.Abs(s.got-s.want), 100*s.allowed)
 }
 
 func (l links) String() string {

@@ -81,20 +81,24 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(script, []byte(strings.ReplaceAll(string(text), "esbuild.js.map", "app.js.map")), 0o644))
 
-		output, err := run(uploadToken, "sourcemaps", "upload", "--release", "shop@1", "dist")
-		assert.Error(t, err, output)
-		assert.Contains(t, output, "sentry-cli sourcemaps inject", "the reason")
+		const release = "shop@1.0" // of chunks
+		upload("releases", "new", release)
+		upload("sourcemaps", "upload", "--release", release, "dist")
+		line, column := placeOf(string(text), "function l(")
+		eventually(harness.Chunk{
+			Platform: "javascript",
+			Frames:   fmt.Sprintf(`{"function":"l","abs_path":"https://shop.example/assets/app.js","lineno":%d,"colno":%d}`, line, column+len("function l")),
+		}, "discountOf basket.ts:8:17 system=l")
 
-		upload("releases", "new", "shop@1")
 		upload("sourcemaps", "inject", "dist")
-		upload("sourcemaps", "upload", "--release", "shop@1", "dist")
-		upload("sourcemaps", "upload", "--release", "shop@1", "dist") // again
-		upload("releases", "finalize", "shop@1")
+		upload("sourcemaps", "upload", "--release", release, "dist")
+		upload("sourcemaps", "upload", "--release", release, "dist") // again
+		upload("releases", "finalize", release)
 
 		injected, err := os.ReadFile(script)
 		require.NoError(t, err)
 		id := regexp.MustCompile(`debugId=(\S+)`).FindSubmatch(injected)[1]
-		line, column := placeOf(string(injected), "function l(")
+		line, column = placeOf(string(injected), "function l(")
 		eventually(harness.Chunk{
 			Platform: "javascript",
 			Frames:   fmt.Sprintf(`{"function":"l","abs_path":"https://shop.example/assets/app.js","lineno":%d,"colno":%d}`, line, column+len("function l")),
