@@ -103,6 +103,9 @@ The collector receives profiles, links them to spans that have already arrived (
 everything. The columns on the right show where the CPU time goes, from a CPU profile of the collector: *encode* is the OTLP or JSON
 encoding of the output, *GC* is the garbage collector, and *rest* is mainly HTTP, gRPC and system calls.
 
+In the rows *received as OTLP*, the same profiles arrive as OTLP and are only forwarded: this cost has nothing to do with Sentry's format, and
+only changes to the OpenTelemetry Collector can reduce it.
+
 `
 	gcHead = `
 ## Garbage collection

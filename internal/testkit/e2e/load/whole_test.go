@@ -42,21 +42,29 @@ func measureWhole(t *testing.T, mixes []mix, page *loadPage) {
 		for _, e := range wholeExporters {
 			pprof := harness.FreeAddress(t)
 			c := b.collector(t, e.id, e.settings, pprof)
-			s := sentrySender(c, m)
 			sendSpans(t, c, m)
-			s.send(t, m.rate, time.Second) // fills pools
-			b.drain()
-
-			samples := make(chan *profile.Profile, 1)
-			go func() { samples <- cpuProfile(t, pprof, wholeTime) }()
-			result := b.send(t, s, m, wholeTime)
-			page.wholePath(m, e.name, result, partsOf(t, <-samples))
+			result, parts := b.measure(t, sentrySender(c, m), m, pprof)
+			page.wholePath(m, e.name, result, parts)
 			linked := c.Scrape(t)
 			assert.Positive(t, linked.Sum("otelcol_processor_profile_transform_linked_observations"), "chunks are linked")
 			c.Stop(t)
 		}
+		c, address, pprof := b.forwarder(t)
+		result, parts := b.measure(t, otlpSender(c, address, m), m, pprof)
+		page.wholePath(m, "otlp_http, zstd; received as OTLP", result, parts)
+		c.Stop(t)
 	}
 	t.Log("\n" + wholeColumns() + strings.Join(page.whole, "\n"))
+}
+
+// measure sends profiles, and profiles the collector meanwhile.
+func (b backend) measure(t *testing.T, s *sender, m mix, pprof string) (stretch, []float64) {
+	s.send(t, m.rate, time.Second) // fills pools
+	b.drain()
+	samples := make(chan *profile.Profile, 1)
+	go func() { samples <- cpuProfile(t, pprof, wholeTime) }()
+	result := b.send(t, s, m, wholeTime)
+	return result, partsOf(t, <-samples)
 }
 
 var gcSettings = []string{"100", "200", "400"}
@@ -129,6 +137,24 @@ service:
 `, pprof, id, b.Settings(settings), id)})
 }
 
+// forwarder starts a collector that only forwards OTLP: what the same binary needs without this project's components.
+func (b backend) forwarder(t *testing.T) (c *harness.Collector, address, pprof string) {
+	address, pprof = harness.FreeAddress(t), harness.FreeAddress(t)
+	return harness.Start(t, harness.Settings{Config: fmt.Sprintf(`
+extensions:
+  pprof: {endpoint: '%s'}
+receivers:
+  sentry: {endpoint: ENDPOINT} # the harness waits for it
+  otlp: {protocols: {http: {endpoint: '%s'}}}
+exporters:
+  otlp_http: %s
+service:
+  extensions: [pprof]
+  pipelines:
+    profiles: {receivers: [sentry, otlp], exporters: [otlp_http]}
+`, pprof, address, b.Settings("{endpoint: 'HTTP', compression: zstd}"))}), address, pprof
+}
+
 // send sends profiles and waits until all are exported. The CPU time includes the export.
 func (b backend) send(t *testing.T, s *sender, m mix, howLong time.Duration) stretch {
 	before := s.collector.CPUTime(t)
@@ -173,7 +199,7 @@ type cpuPart struct {
 var cpuParts = []cpuPart{
 	{"GC", []string{"runtime.gcBgMarkWorker", "runtime.gcAssistAlloc", "runtime.bgsweep", "runtime.bgscavenge"}},
 	{"inflate", []string{"flate.(*decompressor)", "gzip.(*Reader)", "zstd.(*Decoder)"}},
-	{"decode", []string{"internal/format/sentry.ReadEnvelope", "internal/format/sentry/jsonscan.", "internal/format/sentry/profile.(*Decoder)", "internal/format/sentry/event."}},
+	{"decode", []string{"UnmarshalProto", "internal/format/sentry.ReadEnvelope", "internal/format/sentry/jsonscan.", "internal/format/sentry/profile.(*Decoder)", "internal/format/sentry/event."}},
 	{"translate", []string{"internal/translate/fromsentry."}},
 	{"link", []string{"internal/profiles/spanlink."}},
 	{"encode", []string{"MarshalProto", "SizeProto", "internal/translate/tosentry.", "internal/profiles/transform."}},
