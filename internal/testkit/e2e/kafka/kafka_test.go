@@ -123,6 +123,7 @@ type delivery map[string]*sent
 type sent struct {
 	session
 	profile, trace string // names of collectors
+	linked         string // span of the profile's sample; empty if unlinked
 }
 
 // of returns the sessions whose profile a collector output.
@@ -165,15 +166,31 @@ func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 // the span.
 func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 	t.Helper()
+	d.collect(t, sinks)
+	d.requireLinked(t)
+	for session, sent := range d {
+		require.Equal(t, sent.profile, sent.trace, "the profile and the span of session %s come from different collectors", session)
+	}
+}
+
+func (d delivery) requireLinked(t *testing.T) {
+	t.Helper()
+	for session, sent := range d {
+		require.Equal(t, sent.span, sent.linked, "the link of session %s", session)
+	}
+}
+
+// collect waits until each session has a profile and a span. Of repeated messages, the first with a link counts.
+func (d delivery) collect(t *testing.T, sinks map[string]*harness.Sink) {
+	t.Helper()
 	for deadline := time.Now().Add(settleTimeout); !d.complete(); time.Sleep(100 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "not everything arrives")
 		for name, sink := range sinks {
 			for _, message := range sink.DrainProfiles() {
 				profiles, err := harness.DecodeProfiles(message)
 				require.NoError(t, err)
-				if sent, ours := d[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours { // messages of earlier deliveries may be repeated
-					sent.profile = name
-					require.Equal(t, sent.span, linkedSpan(profiles))
+				if sent, ours := d[harness.ProfileAttribute(profiles, "sentry.profiler_id")]; ours && sent.linked == "" {
+					sent.profile, sent.linked = name, linkedSpan(profiles)
 				}
 			}
 			for _, message := range sink.Drain(harness.TracesPath) {
@@ -182,9 +199,6 @@ func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 				}
 			}
 		}
-	}
-	for session, sent := range d {
-		require.Equal(t, sent.profile, sent.trace, "the profile and the span of session %s come from different collectors", session)
 	}
 }
 
