@@ -43,7 +43,7 @@ page: ## Build the page of the profile_viewer exporter from its sources; needs n
 test: build ## Run the tests; tests with missing tools are skipped (see make packages)
 	go test -p 1 -timeout 30m ./...
 
-packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope
+packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope, a schema of Grafana
 	@for package in sentrycli browser importers; do \
 	  (cd internal/testkit/e2e/$$package && sh ../../../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund) || exit 1; done
 
