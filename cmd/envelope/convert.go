@@ -33,7 +33,7 @@ var convertCommand = command{
 		c := conversion{}
 		flags.StringVar(&c.from, "from", "", "`format` of the input: "+names(profilefile.Readers)+"; default: by content")
 		flags.StringVar(&c.to, "to", "", "`format` of the output: "+names(writers))
-		flags.StringVar(&c.out, "out", "-", "`file` to write")
+		flags.StringVar(&c.out, "out", "", "`file` to write, or - for the standard output, even if binary data would go to a terminal")
 		flags.StringVar(&c.dialect, "dialect", "1.10", "`version` of OTLP to write, for otlp-proto: 1.10, 1.9")
 		flags.StringVar(&c.sampleType, "type", "", "`type` of the values to write if a profile has several, e.g. alloc_space")
 		return func(env environment, files []string) error { return c.run(env, files) }
@@ -60,13 +60,18 @@ func (c conversion) run(env environment, files []string) error {
 	if _, known := profilefile.Readers[c.from]; c.from != "" && !known {
 		return misuse(fmt.Sprintf("--from is %q, must be one of %s", c.from, names(profilefile.Readers)))
 	}
+	if c.out == "" && env.terminal && slices.Contains(binaryFormats, c.to) {
+		return misuse(c.to + " is binary: redirect the output, or set --out")
+	}
 	inputs, err := env.read(files)
 	if err != nil {
 		return err
 	}
 	var messages []pprofile.Profiles
 	for _, in := range inputs {
+		done := env.step("converting "+in.name, len(in.data))
 		read, err := c.read(in)
+		done()
 		if err != nil {
 			return fmt.Errorf("cannot convert %s: %w", in.name, err)
 		}
@@ -81,7 +86,10 @@ func (c conversion) run(env environment, files []string) error {
 		return misuse(fmt.Sprintf("--type is %q, must be one of %s", c.sampleType, names(types)))
 	}
 	var out bytes.Buffer
-	if err := write(&c, &out, messages); err != nil {
+	done := env.step("writing "+c.to, total(inputs))
+	err = write(&c, &out, messages)
+	done()
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", c.to, err)
 	}
 	return c.save(out.Bytes())
@@ -89,7 +97,7 @@ func (c conversion) run(env environment, files []string) error {
 
 // save writes the output only if all of it is complete.
 func (c conversion) save(data []byte) error {
-	if c.out == "-" {
+	if c.out == "" || c.out == "-" {
 		_, err := c.environment.out.Write(data)
 		return err
 	}
@@ -109,8 +117,8 @@ func (c conversion) read(in input) ([]pprofile.Profiles, error) {
 	case err != nil:
 		return nil, fmt.Errorf("as %s: %w", format, err)
 	}
-	c.lost(len(content.Traces), "messages of spans: only profiles are converted")
-	c.lost(len(content.Logs), "messages of log records: only profiles are converted")
+	c.lost(len(content.Traces), plural("message", len(content.Traces))+" with spans: only profiles are converted")
+	c.lost(len(content.Logs), plural("message", len(content.Logs))+" with log records: only profiles are converted")
 	return content.Profiles, nil
 }
 

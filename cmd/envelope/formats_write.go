@@ -25,6 +25,9 @@ import (
 // writeMany writes messages into one file.
 type writeMany func(c *conversion, to io.Writer, messages []pprofile.Profiles) error
 
+// binaryFormats are not written to terminals.
+var binaryFormats = []string{profilefile.OTLPProto, profilefile.Pprof}
+
 var writers = map[string]writeMany{
 	profilefile.Sentry:     writeSentry,
 	profilefile.OTLPJSON:   writeOTLPJSON,

@@ -104,6 +104,26 @@ func (e environment) readAll(name string, from io.Reader, size int64) ([]byte, e
 	return profilefile.Decompress(from, maxInput)
 }
 
+// step reports a step with a large input on a terminal, until done.
+func (e environment) step(what string, size int) (done func()) {
+	if !e.progress || size < largeInput {
+		return func() {}
+	}
+	fmt.Fprintf(e.err, "\r%s (%s)", printable(what), bytesText(size))
+	return func() { fmt.Fprint(e.err, clearLine) }
+}
+
+// clearLine makes a line of a terminal disappear.
+const clearLine = "\r\x1b[K"
+
+// total returns the size of all inputs.
+func total(inputs []input) (size int) {
+	for _, in := range inputs {
+		size += len(in.data)
+	}
+	return size
+}
+
 // progress reports how much of a large input was read.
 type progress struct {
 	from     io.Reader
@@ -121,7 +141,7 @@ func (p *progress) Read(into []byte) (int, error) {
 		p.reported = percent
 		end := ""
 		if err != nil {
-			end = "\r\x1b[K" // the line disappears
+			end = clearLine
 		}
 		fmt.Fprintf(p.to, "\rreading %s: %d%%%s", printable(p.name), min(percent, 100), end)
 	}

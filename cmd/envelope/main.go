@@ -17,14 +17,14 @@ import (
 )
 
 func main() {
-	os.Exit(run(os.Args[1:], environment{in: os.Stdin, out: os.Stdout, err: os.Stderr, colors: isTerminal(os.Stdout), progress: isTerminal(os.Stderr)}))
+	os.Exit(run(os.Args[1:], environment{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout), progress: isTerminal(os.Stderr)}))
 }
 
 // environment is the environment in which a command runs.
 type environment struct {
 	in       io.Reader
 	out, err io.Writer
-	colors   bool // out is a terminal
+	terminal bool // out is a terminal
 	progress bool // err is a terminal
 }
 

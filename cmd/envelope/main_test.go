@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,9 +156,11 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestColorsAndProgress(t *testing.T) {
+	t.Setenv("TERM", "xterm")
+	t.Setenv("NO_COLOR", "")
 	env := environment{}
 	assert.Equal(t, "x", env.paint(red, "x"))
-	env.colors = true
+	env.terminal = true
 	assert.Equal(t, "\x1b[31mx\x1b[0m", env.paint(red, "x"))
 
 	var shown strings.Builder
@@ -166,5 +169,33 @@ func TestColorsAndProgress(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, data, largeInput)
 	assert.Contains(t, shown.String(), "reading large: 51%")
-	assert.True(t, strings.HasSuffix(shown.String(), "\r\x1b[K"))
+	assert.True(t, strings.HasSuffix(shown.String(), clearLine))
+
+	shown.Reset()
+	env.step("converting small", largeInput-1)()
+	assert.Empty(t, shown.String())
+	env.step("converting large", largeInput)()
+	assert.Equal(t, "\rconverting large (16.8 MB)"+clearLine, shown.String())
+}
+
+// TestBinaryToTerminal: binary data goes to a terminal only if asked for; a redirection needs no option.
+func TestBinaryToTerminal(t *testing.T) {
+	profile := filepath.Join(golden.Root(t), "testdata", "cases", "sdk-go-v1", "in.envelope")
+	convert := func(terminal bool, options ...string) (out, errors string, exit int) {
+		var shown, failures strings.Builder
+		exit = run(slices.Concat([]string{"convert"}, options, []string{profile}), environment{out: &shown, err: &failures, terminal: terminal})
+		return shown.String(), failures.String(), exit
+	}
+	out, errors, exit := convert(true, "--to", "pprof")
+	assert.Empty(t, out)
+	assert.Contains(t, errors, "pprof is binary: redirect the output, or set --out")
+	assert.Equal(t, exitMisused, exit)
+	for _, c := range []struct {
+		terminal bool
+		options  []string
+	}{{true, []string{"--to", "collapsed"}}, {true, []string{"--to", "otlp-proto", "--out", "-"}}, {false, []string{"--to", "pprof"}}} {
+		out, _, exit = convert(c.terminal, c.options...)
+		assert.NotEmpty(t, out, c)
+		assert.Equal(t, exitOK, exit, c)
+	}
 }

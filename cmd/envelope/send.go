@@ -179,7 +179,8 @@ func (s *sending) send(p payload) error {
 	if s.dsn == "" {
 		return s.messages(p.name, content)
 	}
-	s.lost(len(content.Traces)+len(content.Logs), "messages of spans and log records: only profiles become envelopes")
+	others := len(content.Traces) + len(content.Logs)
+	s.lost(others, plural("message", others)+" with spans or log records: only profiles become envelopes")
 	if len(content.Profiles) == 0 {
 		return nil
 	}

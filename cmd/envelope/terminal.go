@@ -9,11 +9,18 @@ import (
 	"unicode"
 )
 
-// isTerminal reports whether a file is a terminal that displays colors.
+// isTerminal reports whether a file is a terminal. The null device is the only other common file of this kind.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull)
+	return err != nil || !os.SameFile(info, null)
 }
+
+// displaysColors reports whether terminals display colors.
+func displaysColors() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 // color is a code of ECMA-48.
 type color string
@@ -28,7 +35,7 @@ const (
 
 // paint returns text in a color, if the output displays colors.
 func (e environment) paint(c color, text string) string {
-	if !e.colors {
+	if !e.terminal || !displaysColors() {
 		return text
 	}
 	return "\x1b[" + string(c) + "m" + text + "\x1b[0m"
