@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,6 +86,7 @@ func checkObjects(t *testing.T, manifests string) {
 		}
 		if config := o.Data["config.yaml"]; config != "" {
 			validate(t, o.Metadata.Name, config)
+			sameAsExample(t, config)
 		}
 		if config := o.Data["haproxy.cfg"]; config != "" {
 			validateBalancer(t, config)
@@ -121,6 +123,34 @@ func validate(t *testing.T, name, config string) {
 	command.Env = append(os.Environ(), "INSTANCE="+name+"-0", "TOKEN=secret", "SENTRY_DSN=https://0123456789abcdef0123456789abcdef@sentry.example.com/42")
 	output, err := command.CombinedOutput()
 	assert.NoError(t, err, "%s: %s\n%s", name, output, config)
+}
+
+// sameAsExample checks that the chart uses Kafka with the settings of examples/kafka, which a test runs against a real broker.
+func sameAsExample(t *testing.T, config string) {
+	rendered := componentsOf(t, []byte(config))
+	for _, file := range []string{"config.yaml", "linking.yaml"} {
+		example, err := os.ReadFile(filepath.Join("..", "examples", "kafka", file))
+		require.NoError(t, err)
+		for id, settings := range componentsOf(t, example) {
+			got, used := rendered[id]
+			if !used || !strings.HasPrefix(id, "kafka") {
+				continue
+			}
+			for _, own := range []string{"brokers", "group_instance_id"} { // from the values
+				delete(settings, own)
+				delete(got, own)
+			}
+			assert.Equal(t, settings, got, "%s in examples/kafka/%s and in the chart", id, file)
+		}
+	}
+}
+
+// componentsOf returns the settings of all receivers and exporters by ID.
+func componentsOf(t *testing.T, config []byte) map[string]map[string]any {
+	var parsed struct{ Receivers, Exporters map[string]map[string]any }
+	require.NoError(t, yaml.Unmarshal(config, &parsed))
+	maps.Copy(parsed.Receivers, parsed.Exporters)
+	return parsed.Receivers
 }
 
 // validateBalancer checks the configuration of HAProxy.

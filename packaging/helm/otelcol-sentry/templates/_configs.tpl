@@ -75,10 +75,10 @@ exporters:
     brokers: {{ toJson .Values.kafka.brokers }}
     profiles:
       topic: {{ .Values.kafka.profilesTopic }}
-      message_key_from_metadata_key: sentry.public_key
+      message_key_from_metadata_key: sentry.link_key
     traces:
       topic: {{ .Values.kafka.spansTopic }}
-      message_key_from_metadata_key: sentry.public_key
+      message_key_from_metadata_key: sentry.link_key
     include_metadata_keys: [sentry.project_id, sentry.public_key]
     producer:
       max_message_bytes: 1000000
