@@ -11,7 +11,8 @@
 //
 // Two tiers implement that rule: counters, which have 8 bytes per span and simulate a billion spans
 // in minutes, and the real one, with the index of package spanlink for each collector. A test feeds
-// both with the same events and compares every chunk.
+// both with the same events and compares every chunk. TestSegments compares ways to route spans whose
+// session only their segment states; it has a model of its own, without collectors.
 //
 //	workload.go   sessions, spans and chunks
 //	tier.go       time, partitions, crashes, and the result
