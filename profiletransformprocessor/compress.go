@@ -20,10 +20,10 @@ const (
 	minCompressed = 4 << 10
 )
 
-// compressedMessage is a held message as OTLP, compressed with zstd.
+// compressedMessage is a part of a held message as OTLP, compressed with zstd.
 type compressedMessage struct {
 	body     []byte
-	size     int64 // of the OTLP message
+	size     int64 // of the part
 	profiles int64
 }
 
@@ -40,7 +40,9 @@ var codec = sync.OnceValues(func() (c zstdCodec, err error) {
 	return c, err
 })
 
-// compress compresses a message that waits for its spans, if the queue uses much of its memory.
+// compress compresses a message that waits for its spans or for the next component, if the queue uses
+// much of its memory. While the next component refuses everything, the messages that became due would
+// otherwise use many times link::max_held_bytes.
 func (p *profilesProcessor) compress(h *heldMessage) {
 	if h.bytes < minCompressed || !p.queue.compresses() {
 		return
@@ -50,18 +52,22 @@ func (p *profilesProcessor) compress(h *heldMessage) {
 	}
 }
 
-// compress replaces the only part of a message with its compressed form.
+// compress replaces the parts of a message with their compressed form.
 func (h *heldMessage) compress() error {
 	zstd, err := codec()
 	if err != nil {
 		return err
 	}
-	plain, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(h.parts[0])
-	if err != nil {
-		return err
+	all, total := make([]compressedMessage, 0, len(h.parts)), int64(0)
+	for _, part := range h.parts {
+		plain, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(part)
+		if err != nil {
+			return err
+		}
+		c := compressedMessage{body: zstd.EncodeAll(plain, nil), size: int64(len(plain)), profiles: int64(part.ProfileCount())}
+		all, total = append(all, c), total+int64(len(c.body))
 	}
-	h.compressed = &compressedMessage{body: zstd.EncodeAll(plain, nil), size: h.bytes, profiles: profilesIn(h.parts)}
-	h.parts, h.bytes = nil, int64(len(h.compressed.body))
+	h.compressed, h.parts, h.bytes = all, nil, total
 	return nil
 }
 
@@ -69,14 +75,14 @@ func (h *heldMessage) compress() error {
 // number of profiles for which that fails.
 func (h *heldMessage) decompress() (lost int64, err error) {
 	for _, each := range append([]*heldMessage{h}, h.joined...) {
-		if each.compressed == nil {
-			continue
-		}
-		profiles, failed := each.compressed.decompress()
-		if failed != nil {
-			lost, err = lost+each.compressed.profiles, errors.Join(err, failed)
-		} else {
-			h.parts = append(h.parts, profiles)
+		for i := range each.compressed {
+			profiles, failed := each.compressed[i].decompress()
+			if failed != nil {
+				lost, err = lost+each.compressed[i].profiles, errors.Join(err, failed)
+			} else {
+				h.parts = append(h.parts, profiles)
+			}
+			h.bytes = 0 // if the parts are refused, retry counts them
 		}
 		each.compressed = nil
 	}
@@ -99,8 +105,8 @@ func (c *compressedMessage) decompress() (none pprofile.Profiles, err error) {
 func (h *heldMessage) profiles() int64 {
 	n := profilesIn(h.parts)
 	for _, each := range append([]*heldMessage{h}, h.joined...) {
-		if each.compressed != nil {
-			n += each.compressed.profiles
+		for i := range each.compressed {
+			n += each.compressed[i].profiles
 		}
 	}
 	return n
@@ -108,8 +114,12 @@ func (h *heldMessage) profiles() int64 {
 
 // otlpSize returns the size of a message that is not due, encoded as OTLP.
 func (h *heldMessage) otlpSize() int64 {
-	if h.compressed != nil {
-		return h.compressed.size
+	if h.compressed == nil {
+		return h.bytes
 	}
-	return h.bytes
+	n := int64(0)
+	for i := range h.compressed {
+		n += h.compressed[i].size
+	}
+	return n
 }

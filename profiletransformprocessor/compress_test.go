@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -75,6 +76,59 @@ func TestCompression(t *testing.T) {
 	}
 }
 
+func observationsIn(p pprofile.Profiles) (n int) {
+	for _, resource := range p.ResourceProfiles().All() {
+		for _, scope := range resource.ScopeProfiles().All() {
+			for _, profile := range scope.Profiles().All() {
+				for _, sample := range profile.Samples().All() {
+					n += sample.TimestampsUnixNano().Len()
+				}
+			}
+		}
+	}
+	return n
+}
+
+// During an outage, messages are compressed again after each attempt, also those of several parts: they
+// need no more memory than while they waited.
+func TestCompressionDuringOutage(t *testing.T) {
+	const messages = 20
+	size := sizeOf(largeProfile(0))
+	shared, err := codec()
+	require.NoError(t, err)
+	shared.EncodeAll([]byte("text"), nil) // makes its channels, which must not belong to the bubble
+	for name, config := range map[string]string{
+		"alone":   "link: {wait: 10s, max_held_bytes: %d}",
+		"batched": "{link: {wait: 10s, max_held_bytes: %d}, batch: {timeout: 1s, max_bytes: 80000}}",
+		"split":   "{link: {wait: 10s, max_held_bytes: %d}, transforms: [{split: {max_bytes: 10000}}]}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := start(t, fmt.Sprintf(config, messages*size/2))
+				h.sink.refuses = func(pprofile.Profiles) bool { return true }
+				for n := range byte(messages) {
+					require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), largeProfile(n)))
+				}
+				time.Sleep(10 * time.Minute)
+				synctest.Wait()
+				assert.Greater(t, h.sink.refusals, 2*messages)
+				assert.Empty(t, h.counts("outgoing_profiles"))
+				assert.LessOrEqual(t, h.counts("held_bytes")[""], int64(messages*size/2), "link::max_held_bytes")
+				h.sink.refuseOnly(func(pprofile.Profiles) bool { return false })
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				sent := 0
+				for _, p := range h.sink.AllProfiles() {
+					dictionarytest.MustBeValid(t, p)
+					sent += observationsIn(p)
+				}
+				assert.Equal(t, messages*observationsIn(largeProfile(0)), sent)
+				assert.Zero(t, h.counts("held_messages")[""])
+			})
+		})
+	}
+}
+
 // Compressed messages that are dropped, or whose body is damaged, are counted.
 func TestCompressionLosses(t *testing.T) {
 	h := start(t, fmt.Sprintf("link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}", 2*sizeOf(largeProfile(0))))
@@ -87,7 +141,7 @@ func TestCompressionLosses(t *testing.T) {
 		p.release(damaged, releasedDue)
 		damaged = p.queue.popAny(t.Context())
 	}
-	damaged.compressed.body = damaged.compressed.body[:10]
+	damaged.compressed[0].body = damaged.compressed[0].body[:10]
 	p.release(damaged, releasedDue)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -139,14 +139,14 @@ const shutdownSendTimeout = 5 * time.Second
 // and messages that are rejected permanently can only be counted.
 func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 	ctx := client.NewContext(p.sendCtx, h.client)
+	if lost, err := h.decompress(); err != nil {
+		p.telemetry.countOutgoing(ctx, lost, outcomeDropped)
+		p.logger.Error("Profiles that waited for spans are lost: they cannot be decompressed", zap.Error(err))
+	}
 	if !h.isDue {
 		h.isDue = true
 		for _, each := range append(h.joined, h) {
 			p.telemetry.recordWait(ctx, time.Since(each.arrived), why)
-		}
-		if lost, err := h.decompress(); err != nil {
-			p.telemetry.countOutgoing(ctx, lost, outcomeDropped)
-			p.logger.Error("Profiles that waited for spans are lost: they cannot be decompressed", zap.Error(err))
 		}
 		var reshaped []pprofile.Profiles
 		for _, message := range dictionary.Join(h.parts) {
@@ -184,6 +184,7 @@ func (p *profilesProcessor) retry(ctx context.Context, h *heldMessage, result se
 	if result.accepted || h.bytes == 0 {
 		h.bytes = bytesIn(h.parts)
 	}
+	p.compress(h)
 	if h.retries.suspect && h.storageKey != 0 {
 		h.retriesStored = true
 		if err := p.store.putRetries(ctx, h); err != nil {

@@ -17,7 +17,7 @@ import (
 // heldMessage is a message that waits for its spans, or for the next component to accept it.
 type heldMessage struct {
 	parts      []pprofile.Profiles // one message, or those of a batch, until it is due, then the transformed messages that the next component has not accepted yet
-	compressed *compressedMessage  // instead of one message
+	compressed []compressedMessage // instead of the parts
 	isDue      bool
 	client     client.Info // the sender, which exporters may depend on
 	tenant     string
