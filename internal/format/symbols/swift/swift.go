@@ -307,3 +307,16 @@ func (m *machine) join(parts ...string) string {
 	}
 	return strings.Join(parts, "")
 }
+
+// list returns the texts with separators. It checks the length first, because a thousand nodes may share a long text.
+func (m *machine) list(texts []string, separator string) string {
+	size := 0
+	for _, t := range texts {
+		size += len(t)
+	}
+	if size > maxLength {
+		m.bad = true
+		return ""
+	}
+	return strings.Join(texts, separator)
+}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -204,6 +205,23 @@ func TestBombs(t *testing.T) {
 	assert.True(t, ok)
 	_, ok = Demangle("$sSi" + doubled(30) + "WOy")
 	assert.False(t, ok)
+}
+
+// TestSharedText checks that lists of a long text that back references repeat are rejected before they are concatenated.
+func TestSharedText(t *testing.T) {
+	long := "4main3000" + strings.Repeat("a", 3000)
+	for name, symbol := range map[string]string{
+		"arguments": "$s" + long + "CyA999CGWOy",
+		"protocols": "$s" + long + "P_A999CpWOy",
+		"key path":  "$s4main3fooyyF" + long + "CA999ETK",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, ok := Demangle(symbol)
+		runtime.ReadMemStats(&after)
+		assert.False(t, ok, name)
+		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20), name)
+	}
 }
 
 // doubled makes n types, each of which has the one before twice: optional types are substitutions.

@@ -212,5 +212,5 @@ func (m *machine) keyPath(c byte) {
 	}
 	variable := m.pop(entity).text
 	m.bad = m.bad || len(types) == 0
-	m.pushEntity(m.join(description, variable, " : ", generics, strings.Join(reversed(types), ""), suffix))
+	m.pushEntity(m.join(description, variable, " : ", generics, m.join(reversed(types)...), suffix))
 }

@@ -277,7 +277,7 @@ func (m *machine) tuple() node {
 	}
 	t.labels, t.text = m.join(reversed(labels)...), ""
 	if shown {
-		t.text = m.join("(", strings.Join(reversed(texts), ", "), ")")
+		t.text = m.join("(", m.list(reversed(texts), ", "), ")")
 	}
 	return t
 }
@@ -309,7 +309,7 @@ func (m *machine) protocols() node {
 		last = m.popIf(firstOfList)
 		names = append(names, m.protocol().text)
 	}
-	t := node{kind: typ, text: m.join(strings.Join(reversed(names), " & ")), flags: existential}
+	t := node{kind: typ, text: m.join(m.list(reversed(names), " & ")), flags: existential}
 	if len(names) > 1 {
 		t.flags |= union
 	}
@@ -377,7 +377,7 @@ func (m *machine) withArguments(name string, standard bool, arguments []string) 
 	case standard && name == "Optional" && len(arguments) == 1:
 		return m.join(arguments[0], "?")
 	}
-	return m.join(name, "<", strings.Join(arguments, ", "), ">")
+	return m.join(name, "<", m.list(arguments, ", "), ">")
 }
 
 // implementation pops a function type of the intermediate language. Its letters state the conventions of parameters and results.
@@ -504,7 +504,7 @@ func (m *machine) associatedName(path bool) string {
 		last = m.popIf(firstOfList)
 		names = append(names, m.associated())
 	}
-	return m.join(strings.Join(reversed(names), "."))
+	return m.join(m.list(reversed(names), "."))
 }
 
 func (m *machine) associated() string {
@@ -563,7 +563,7 @@ func (m *machine) signature(counts []int) {
 			m.work += len(packs) + len(name)
 			m.bad = m.bad || m.work > maxWork
 		}
-		text = m.join(text, "<", strings.Join(names, ", "), ">")
+		text = m.join(text, "<", m.list(names, ", "), ">")
 	}
 	m.push(node{kind: signature, text: text})
 }
