@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/collector/processor/processortest"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
 // counts returns the points of a metric by the value of an attribute.
@@ -146,4 +148,14 @@ func TestHoldOfLogs(t *testing.T) {
 	require.Len(t, sink.AllLogs(), 2)
 	got, _ := sink.AllLogs()[1].ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes().Get("exception.stacktrace")
 	assert.Equal(t, stack, got.Str())
+}
+
+// Messages that wait for the same file share a lookup.
+func TestHoldLooksUpOnce(t *testing.T) {
+	lookups, known := 0, map[any]bool{}
+	for range 3 {
+		p := probe{asked: map[any]func() symbols.Status{"app.js": func() symbols.Status { lookups++; return symbols.Pending }}}
+		assert.True(t, p.pending(known))
+	}
+	assert.Equal(t, 1, lookups)
 }
