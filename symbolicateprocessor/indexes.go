@@ -126,7 +126,8 @@ func (x *indexes) extract(upload *os.File, id string) (binary *os.File, found na
 		return upload, o, nil
 	}
 	defer upload.Close()
-	if binary, err = os.CreateTemp(x.directory, "dsym-*"); err != nil {
+	// If the process is killed, or on Windows, where an open file cannot be removed, prune removes it later by its suffix.
+	if binary, err = os.CreateTemp(x.directory, "dsym-*"+indexSuffix); err != nil {
 		return upload, found, err
 	}
 	defer os.Remove(binary.Name())

@@ -9,6 +9,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
@@ -92,6 +96,24 @@ func TestBuildsOfMeasure(t *testing.T) {
 	h.write("my%20shop/files/89/89ab", "com.example.Basket -> a:\n")
 	h.write("my%20shop/mappings/"+upload+".json", `{"type":"proguard","file":"my%20shop/files/89/89ab","debug_ids":["`+strings.ReplaceAll(computed, "3", "4")+`"]}`)
 	require.Eventually(t, func() bool { return h.mapping(build, symbols.OK) == "com.example.Basket" }, time.Minute, 10*time.Millisecond)
+}
+
+// If the process is killed, the file of an extracted binary remains until it is pruned as an index.
+func TestExtractedBinaryIsPruned(t *testing.T) {
+	const id = "11111111111111111111111111111111"
+	x := &indexes{directory: t.TempDir(), logger: zap.NewNop()}
+	upload, err := os.Create(filepath.Join(t.TempDir(), "dsyms"))
+	require.NoError(t, err)
+	_, err = upload.WriteString(dsyms(t, machO(id)))
+	require.NoError(t, err)
+	_, err = upload.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	binary, _, err := x.extract(upload, id)
+	require.NoError(t, err)
+	require.NoError(t, binary.Close())
+	require.NoError(t, os.WriteFile(binary.Name(), []byte("left"), 0o600))
+	x.prune("")
+	assert.NoFileExists(t, binary.Name())
 }
 
 // Records outside of the receiver's directories, damaged ones, and ones that lead out of the store.
