@@ -152,8 +152,11 @@ var levels = [6]string{"trace", "debug", "info", "warn", "error", "fatal"}
 
 // severityOf returns the severity of a record: its number, else that of its text, else Info.
 func severityOf(record plog.LogRecord) plog.SeverityNumber {
+	if number := record.SeverityNumber(); number > 0 {
+		return number
+	}
 	known, _ := attr.Severity(record.SeverityText())
-	return cmp.Or(record.SeverityNumber(), known, plog.SeverityNumberInfo)
+	return cmp.Or(known, plog.SeverityNumberInfo)
 }
 
 // sentLevel returns the level as sent to the receiver, if the severity text differs from it.

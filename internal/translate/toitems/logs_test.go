@@ -31,6 +31,7 @@ func TestMinSeverity(t *testing.T) {
 	add("text", 0, "debug")
 	add("unknown text", 0, "chatty")
 	add("none", 0, "")
+	add("invalid", -1, "")
 	add("event", plog.SeverityNumberDebug, "").Attributes().PutStr(semconv.SentryItemType, string(sentry.ItemEvent))
 
 	export := FromLogs(logs, LogOptions{Options: options, MinSeverity: plog.SeverityNumberInfo})
@@ -44,7 +45,7 @@ func TestMinSeverity(t *testing.T) {
 			for _, log := range container.Logs {
 				bodies = append(bodies, log.Body)
 			}
-			assert.Equal(t, []string{"info", "number before text", "unknown text", "none"}, bodies)
+			assert.Equal(t, []string{"info", "number before text", "unknown text", "none", "invalid"}, bodies)
 		}
 	}
 }
