@@ -140,13 +140,20 @@ func (p *profilesProcessor) inCurrentDialect(ctx context.Context, profiles pprof
 	return current, nil
 }
 
-// forward reshapes profiles and sends them to the next component.
-func (p *profilesProcessor) forward(ctx context.Context, profiles pprofile.Profiles) error {
-	result := p.send(ctx, p.reshape(ctx, profiles), false)
-	if len(result.remaining) > 0 {
-		p.countOutcome(ctx, result.remaining, outcomeRefused)
+// forward reshapes profiles and sends them to the next component. The sender receives the error, so
+// the next component may change the messages: they are not sent again.
+func (p *profilesProcessor) forward(ctx context.Context, profiles pprofile.Profiles) (err error) {
+	for _, part := range p.reshape(ctx, profiles) {
+		count := int64(part.ProfileCount()) // the next component may empty it
+		if refused := p.next.ConsumeProfiles(ctx, part); refused != nil {
+			err = errors.Join(err, refused)
+			p.telemetry.countOutgoing(ctx, count, outcomeRefused)
+			continue
+		}
+		p.telemetry.countOutgoing(ctx, count, outcomeSent)
+		p.queue.accepted()
 	}
-	return result.err
+	return err
 }
 
 func (p *profilesProcessor) reshape(ctx context.Context, profiles pprofile.Profiles) []pprofile.Profiles {
