@@ -11,8 +11,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
@@ -27,20 +25,9 @@ type poster struct {
 	out *bufio.Scanner
 }
 
-const (
-	posterURL    = "LOAD_POSTER_URL"
-	posterBodies = "LOAD_POSTER_BODIES" // a folder
-)
-
 // newPoster starts a poster of the envelopes of a mix.
 func newPoster(t *testing.T, m mix, url string) *poster {
-	folder := t.TempDir()
-	for i, l := range m.loads {
-		zipped, _ := l.sentry.fresh()
-		require.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("%04d", i)), zipped, 0o600))
-	}
-	command := exec.Command(os.Args[0], "-test.run=^TestPoster$")
-	command.Env = append(os.Environ(), posterURL+"="+url, posterBodies+"="+folder)
+	command := testProcess(t, "TestPoster", url, m, func(l load) body { return l.sentry })
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	require.NoError(t, err)
@@ -66,18 +53,7 @@ func (p *poster) send(t *testing.T) time.Duration {
 
 // TestPoster is the process of a poster. For each line of its input it posts teeRate bodies, and prints its CPU time in nanoseconds.
 func TestPoster(t *testing.T) {
-	url := os.Getenv(posterURL)
-	if url == "" {
-		t.Skip("runs in a process of its own")
-	}
-	files, err := filepath.Glob(filepath.Join(os.Getenv(posterBodies), "*"))
-	require.NoError(t, err)
-	var bodies [][]byte
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		require.NoError(t, err)
-		bodies = append(bodies, body)
-	}
+	url, bodies := processInput(t)
 	client := loadClient()
 	cpu := func() int64 {
 		var used syscall.Rusage

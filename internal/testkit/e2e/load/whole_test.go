@@ -53,6 +53,10 @@ func measureWhole(t *testing.T, mixes []mix, page *loadPage) {
 		result, parts := b.measure(t, otlpSender(c, address, m), m, pprof)
 		page.wholePath(m, "otlp_http, zstd; received as OTLP", result, parts)
 		c.Stop(t)
+		c = b.startFloor(t, m)
+		result, parts = b.measure(t, sentrySender(c, m), m, c.Address)
+		page.wholePath(m, "floor, zstd", result, parts)
+		c.Stop(t)
 	}
 	t.Log("\n" + wholeColumns() + strings.Join(page.whole, "\n"))
 }
