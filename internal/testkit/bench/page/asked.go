@@ -24,6 +24,7 @@ var figures = []figure{
 	{"Android", "android_trace_log÷observe", nothing},
 	{"Collector", "sentry÷otlp", atMost(1.6, 1.4)},
 	{"Collector", "sentry÷otlp-spread", atMost(1, 0)},
+	{"Collector", "unread÷otlp", nothing},
 	{"Whole", "otlp_http-gzip÷receive", nothing},
 	{"Whole", "otlp_http-fast_gzip÷receive", nothing},
 	{"Whole", "otlp_http-zstd÷receive", nothing},
