@@ -17,6 +17,9 @@ type Scratch struct{ text []byte }
 // Reset makes the memory available for the next item.
 func (s *Scratch) Reset() { s.text = s.text[:0] }
 
+// Size returns the number of bytes of the memory.
+func (s *Scratch) Size() int { return cap(s.text) }
+
 // JSON is JsonOf.
 func (s *Scratch) JSON(value pcommon.Value) []byte { return s.add(appendJSON(s.text, value, 0)) }
 

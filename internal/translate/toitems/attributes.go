@@ -15,17 +15,20 @@ import (
 // newSource returns a source with its identity and its other resource attributes, for which
 // Sentry's format has no field except in the elements.
 func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *Options) *source {
-	s := &source{Resource: resource, Identity: tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)}
+	return &source{Resource: resource, scope: scope, Identity: tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)}
+}
+
+// share sets the attributes that elements repeat. Most messages with events have no elements.
+func (s *source) share() {
 	s.text(semconv.SentryRelease, s.Release)
 	s.text(semconv.SentryEnvironment, s.Environment)
 	s.text(semconv.SentrySDKName, s.Sdk.Name)
 	s.text(semconv.SentrySDKVersion, s.Sdk.Version)
-	if !resource.FromSentry {
-		s.text(semconv.OtelScopeName, scope.Name())
+	if !s.FromSentry {
+		s.text(semconv.OtelScopeName, s.scope.Name())
 	}
-	s.shared = append(s.shared, resource.Typed...)
+	s.shared = append(s.shared, s.Typed...)
 	s.json = event.AppendMembers([]byte{'{'}, s.shared)[1:]
-	return s
 }
 
 func (s *source) text(key, text string) {
@@ -37,6 +40,9 @@ func (s *source) text(key, text string) {
 // withShared adds the attributes that an element repeats, and whose keys it does not have: usually
 // all of them, as JSON. It omits and counts them if the output would exceed its limit.
 func (e *exporter) withShared(all []event.Attribute, s *source, own pcommon.Map) ([]event.Attribute, []byte) {
+	if s.json == nil {
+		s.share()
+	}
 	if !e.spend(len(s.json)) {
 		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
 		return all, nil

@@ -37,15 +37,21 @@ const (
 type exporter struct {
 	tosentry.Export
 	options Options
-	copies  int          // number of bytes that items may still repeat, such as resource attributes
-	size    func() int   // of the message; nil = already added to copies
-	scratch attr.Scratch // values of the current element or event
+	copies  int        // number of bytes that items may still repeat, such as resource attributes
+	size    func() int // of the message; nil = already added to copies
+	memory
+}
+
+// memory is reused for the next message.
+type memory struct {
+	resource tosentry.Resource
+	scratch  attr.Scratch // values of the current element or event
 }
 
 // newExporter returns an exporter for a message with the given size, which is slow to compute and
 // rarely needed.
-func newExporter(o Options, size func() int) exporter {
-	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size}
+func newExporter(o Options, size func() int, m memory) exporter {
+	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size, memory: m}
 }
 
 func (e *exporter) lose(reason discard.Reason) { e.Lost = discard.AddLoss(e.Lost, reason, 1) }
@@ -141,11 +147,12 @@ func (e *exporter) flush(c *container) {
 type source struct {
 	*tosentry.Resource
 	attr.Identity
-	shared  []sentryevent.Attribute
-	json    []byte // shared as members of an object
-	session string // of the process; "" = not computed yet
-	hour    uint64 // of trace
-	trace   string // for elements without a trace; "" = not computed yet
+	scope   pcommon.InstrumentationScope
+	shared  []sentryevent.Attribute // set by share
+	json    []byte                  // shared as members of an object
+	session string                  // of the process; "" = not computed yet
+	hour    uint64                  // of trace
+	trace   string                  // for elements without a trace; "" = not computed yet
 }
 
 // traceID returns the trace of an element. Sentry requires one, so elements without a trace share

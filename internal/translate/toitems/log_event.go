@@ -28,20 +28,20 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	out := &e.item
 	*out = event.ErrorEvent{ // reuses the memory of the last event
 		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]}, Breadcrumbs: out.Breadcrumbs[:0],
-		EventID: attr.TextOf(attrs, semconv.SentryEventID), Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
-		Platform: attr.FirstText(s.Platform, "other"), Level: level,
+		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
+		Platform:  attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
 		User: tosentry.AppendUser(out.User[:0], attrs, true, &e.scratch), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified, &e.scratch),
 	}
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
 		out.Trace.SpanID = attr.SpanText(record.SpanID())
 	}
+	e.fillContexts(record, item, s)
+	e.fields(out, attrs)
 	if out.EventID == "" {
 		out.EventID = attr.HashID("event", out.Trace.TraceID, strconv.FormatUint(out.Timestamp.UnixNano, 10), record.Body().AsString())
 	}
-	e.fillContexts(record, item, s)
-	e.fields(out, attrs)
-	out.Message = e.message(record)
+	e.fillMessage(&out.Message, record.Body())
 	if data := out.Trace.Data; out.Trace.TraceID == "" { // Sentry drops a trace context without a trace
 		if len(data) > 0 { // processors may add attributes
 			e.contexts.Put("otel", "attributes", e.scratch.Object(pcommon.Map{}, data))
@@ -66,11 +66,20 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 // fields sets the fields and members of contexts that have their own attributes. All other attributes
 // belong in contexts.trace.data.
 func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
+	if e.tags == nil || len(e.tags) > 1000 { // clearing it for each event would take longer
+		e.tags = map[string]bool{}
+	}
 	clear(e.tags)
 	tosentry.AddTagKeys(e.tags, attrs)
-	var headers []event.NamedValue // of the response
+	var headers, params []event.NamedValue // of the response, and of the message
 	for key, value := range attrs.All() {
 		switch key {
+		case semconv.SentryEventID:
+			out.EventID = value.AsString()
+		case semconv.SentryMessageTemplate:
+			out.Message.Template = value.AsString()
+		case semconv.SentryMessageParameters:
+			out.Message.Params = e.scratch.JSON(value)
 		case semconv.SentryLogger:
 			out.Logger = value.AsString()
 		case semconv.SentrySegmentName:
@@ -119,6 +128,8 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 			}
 			if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
 				headers = append(headers, event.NamedValue{Name: name, Value: e.scratch.Text(attr.Joined(value))})
+			} else if name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix); ok {
+				params = append(params, event.NamedValue{Name: name, Value: e.scratch.JSON(value)})
 			}
 			switch {
 			case e.tags[key]:
@@ -130,6 +141,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	}
 	if len(headers) > 0 {
 		e.contexts.Put("response", "headers", e.scratch.Object(pcommon.Map{}, headers))
+	}
+	if out.Message.Params == nil && len(params) > 0 {
+		out.Message.Params = e.params(params)
 	}
 }
 
@@ -144,11 +158,10 @@ func isPrefixed(key string) bool {
 // record, or is such a member. It is the inverse of fromsentry.contextKeys, except that the replay is a separate context.
 func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	switch key {
-	case semconv.SentryItemType, semconv.SentryEventID, semconv.SentryTags, semconv.SentrySeverityText,
+	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
 		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
 		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus,
-		semconv.SentryMessageTemplate, semconv.SentryMessageParameters,
 		semconv.URLFull, semconv.HTTPRequestMethod, semconv.URLFragment, semconv.URLQuery, semconv.UserAgentOriginal,
 		semconv.SentryRequestQueryString, semconv.SentryRequestData, semconv.SentryRequestCookies, semconv.SentryRequestEnv,
 		semconv.SentryReplayID:
@@ -193,56 +206,41 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 	}
 }
 
-// message is the inverse of fromsentry.putMessage and eventBody.
-func (e *logExporter) message(record plog.LogRecord) (m event.Message) {
-	attrs := record.Attributes()
-	m.Template = attr.TextOf(attrs, semconv.SentryMessageTemplate)
-	m.Formatted = record.Body().AsString()
-	if m.Template == m.Formatted {
+// fillMessage is the inverse of fromsentry.putMessage and eventBody. fields has set the template and the parameters.
+func (e *logExporter) fillMessage(m *event.Message, body pcommon.Value) {
+	m.Formatted = body.AsString()
+	switch m.Template {
+	case m.Formatted:
 		m.Formatted = ""
-	}
-	if m.Template == "" {
+	case "":
 		// An exception without a type is the stack trace of a message.
-		if thrown := thrownOf(attrs); thrown.Type != "" && m.Formatted == thrown.Headline() {
+		if thrown := thrownOf(e.exceptions); thrown.Type != "" && m.Formatted == thrown.Headline() {
 			m.Formatted = ""
 		}
 	}
-	m.Params = e.params(attrs)
-	return m
 }
 
 // thrownOf returns type and value of the thrown exception, the last one in the list.
-func thrownOf(attrs pcommon.Map) (thrown event.Exception) {
-	if list, ok := attrs.Get(semconv.SentryExceptions); ok {
-		eachMap(list, func(m pcommon.Map) {
-			thrown = event.Exception{Type: attr.TextOf(m, "type"), Value: attr.TextOf(m, "value")}
-		})
+func thrownOf(list pcommon.Value) (thrown event.Exception) {
+	if list.Type() != pcommon.ValueTypeSlice {
+		return thrown
+	}
+	for i := list.Slice().Len() - 1; i >= 0; i-- {
+		if last := list.Slice().At(i); last.Type() == pcommon.ValueTypeMap {
+			return event.Exception{Type: attr.TextOf(last.Map(), "type"), Value: attr.TextOf(last.Map(), "value")}
+		}
 	}
 	return thrown
 }
 
 // params returns the parameters of the message: a list, or an object if they have names.
-func (e *logExporter) params(attrs pcommon.Map) []byte {
-	if all, ok := attrs.Get(semconv.SentryMessageParameters); ok {
-		return e.scratch.JSON(all)
-	}
-	var named []event.NamedValue
-	numbered := 0
-	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix); ok {
-			if name == strconv.Itoa(numbered) {
-				numbered++
-			}
-			named = append(named, event.NamedValue{Name: name, Value: e.scratch.JSON(value)})
+func (e *logExporter) params(all []event.NamedValue) []byte {
+	for i := range all {
+		if all[i].Name != strconv.Itoa(i) {
+			return e.scratch.Object(pcommon.Map{}, all)
 		}
 	}
-	switch len(named) {
-	case 0:
-		return nil
-	case numbered:
-		return e.scratch.List(named)
-	}
-	return e.scratch.Object(pcommon.Map{}, named)
+	return e.scratch.List(all)
 }
 
 // textsOf returns the texts of a list. The result shares the memory of e.texts.

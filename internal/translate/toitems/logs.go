@@ -5,6 +5,7 @@ package toitems
 import (
 	"cmp"
 	"strings"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -31,14 +32,20 @@ const ReasonLogNotSelected discard.Reason = "log_not_selected"
 // FromLogs translates log records. Records of Sentry's items become the original items; all others
 // become elements of log containers, in order.
 func FromLogs(logs plog.Logs, o LogOptions) tosentry.Export {
-	e := logExporter{exporter: newExporter(o.Options, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }), tags: map[string]bool{}, minSeverity: o.MinSeverity}
+	e := logExporters.Get().(*logExporter)
+	defer e.release()
+	return e.export(logs, o)
+}
+
+func (e *logExporter) export(logs plog.Logs, o LogOptions) tosentry.Export {
+	e.exporter = newExporter(o.Options, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }, e.memory)
+	e.minSeverity = o.MinSeverity
 	e.Items = make([]tosentry.Outgoing, 0, min(logs.LogRecordCount(), sentry.MaxOutgoingLogs)) // an event is an item of its own
 	e.container = e.newContainer(sentry.ItemLog, sentry.ContentTypeLogs, sentry.MaxOutgoingLogs)
-	defer e.container.release()
 	for _, resource := range logs.ResourceLogs().All() {
-		read := tosentry.ReadResource(resource.Resource().Attributes())
+		e.resource.Read(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeLogs().All() {
-			s := newSource(read, scope.Scope(), &o.Options)
+			s := newSource(&e.resource, scope.Scope(), &o.Options)
 			for _, record := range scope.LogRecords().All() {
 				e.record(record, s)
 			}
@@ -64,6 +71,18 @@ type logExporter struct {
 	exceptions,
 	threads pcommon.Value // lists
 	payload []byte
+}
+
+// logExporters pools the memory for records: an SDK sends each event in a message of its own, where allocations would take most of the time.
+var logExporters = sync.Pool{New: func() any { return new(logExporter) }}
+
+// release returns the memory to the pool, unless it is much larger than that of a usual event.
+func (e *logExporter) release() {
+	e.container.release()
+	e.container, e.Export, e.size, e.exceptions, e.threads = container{}, tosentry.Export{}, nil, none, none
+	if e.scratch.Size()+cap(e.payload)+e.resource.Size <= 256<<10 {
+		logExporters.Put(e)
+	}
 }
 
 // reset makes the memory of the last record available.

@@ -44,16 +44,16 @@ const (
 // FromMetrics translates metrics. Metrics that the receiver derived from items become these items
 // again; all others become elements of trace_metric containers.
 func FromMetrics(metrics pmetric.Metrics, o MetricOptions) tosentry.Export {
-	e := metricExporter{exporter: newExporter(o.Options, func() int { return new(pmetric.ProtoMarshaler).MetricsSize(metrics) }), options: o}
+	e := metricExporter{exporter: newExporter(o.Options, func() int { return new(pmetric.ProtoMarshaler).MetricsSize(metrics) }, memory{}), options: o}
 	e.container = e.newContainer(sentry.ItemTraceMetric, sentry.ContentTypeTraceMetrics, sentry.MaxOutgoingMetrics)
 	defer e.container.release()
 	for _, resource := range metrics.ResourceMetrics().All() {
-		read := tosentry.ReadResource(resource.Resource().Attributes())
+		e.resource.Read(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeMetrics().All() {
-			s := newSource(read, scope.Scope(), &o.Options)
+			s := newSource(&e.resource, scope.Scope(), &o.Options)
 			var own ownMetrics
 			for _, metric := range scope.Metrics().All() {
-				if !read.FromSentry || !own.take(&e.exporter, metric) {
+				if !e.resource.FromSentry || !own.take(&e.exporter, metric) {
 					e.metric(metric, s)
 				}
 			}

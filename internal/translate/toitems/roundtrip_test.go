@@ -94,6 +94,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 			logs = fromsentry.FeedbackToLogs(sent, src)
 		}
 		back := FromLogs(logs, LogOptions{Options: options})
+		require.Equal(t, new(logExporter).export(logs, LogOptions{Options: options}), back, "%s: not with the memory of other messages", name)
 		require.Empty(t, back.Lost, name)
 		require.Len(t, back.Items, 1, name)
 		require.Equal(t, item.Header.Type, back.Items[0].Header.Type, name)

@@ -22,11 +22,7 @@ type context struct {
 	name    string
 	sent    pcommon.Value // pcommon.Value{} = only members
 	members []event.NamedValue
-}
-
-type member struct {
-	context string
-	event.NamedValue
+	json    []byte // nil = not known
 }
 
 // Fill replaces the contexts. It is the inverse of fromsentry.putContexts. If repeat is set, it adds
@@ -36,14 +32,18 @@ func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scra
 	var replay []byte
 	for key, value := range attrs.All() {
 		if name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix); ok && name != "" && name != "trace" {
-			c.add(name, value)
+			c.add(context{name: name, sent: value})
 		} else if key == semconv.SentryReplayID {
 			replay = scratch.JSON(value)
 		}
 	}
 	if repeat {
-		for _, m := range resource.machine {
-			c.Put(m.context, m.Name, m.Value)
+		for _, m := range resource.machine.all {
+			if i := c.index(m.name); i >= 0 {
+				c.all[i].members = append(c.all[i].members, m.members...)
+			} else {
+				c.add(m)
+			}
 		}
 	}
 	if replay != nil {
@@ -55,10 +55,11 @@ func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scra
 }
 
 // add adds a context. It reuses the memory of a context of the last event.
-func (c *Contexts) add(name string, sent pcommon.Value) {
+func (c *Contexts) add(added context) {
 	n := len(c.all)
 	c.all = slices.Grow(c.all, 1)[:n+1]
-	c.all[n] = context{name, sent, c.all[n].members[:0]}
+	added.members = append(c.all[n].members[:0], added.members...)
+	c.all[n] = added
 }
 
 func (c *Contexts) index(name string) int {
@@ -66,13 +67,13 @@ func (c *Contexts) index(name string) int {
 }
 
 // Put sets a member of a context.
-func (c *Contexts) Put(context, name string, json []byte) {
-	i := c.index(context)
+func (c *Contexts) Put(name, member string, json []byte) {
+	i := c.index(name)
 	if i < 0 {
 		i = len(c.all)
-		c.add(context, pcommon.Value{})
+		c.add(context{name: name})
 	}
-	c.all[i].members = append(c.all[i].members, event.NamedValue{Name: name, Value: json})
+	c.all[i].members, c.all[i].json = append(c.all[i].members, event.NamedValue{Name: member, Value: json}), nil
 }
 
 // Remove removes a context.
@@ -85,13 +86,15 @@ func (c *Contexts) Remove(name string) {
 // AppendTo appends the contexts to a list.
 func (c *Contexts) AppendTo(list []event.NamedValue, scratch *attr.Scratch) []event.NamedValue {
 	for i := range c.all {
-		list = append(list, event.NamedValue{Name: c.all[i].name, Value: c.all[i].json(scratch)})
+		list = append(list, event.NamedValue{Name: c.all[i].name, Value: c.all[i].object(scratch)})
 	}
 	return list
 }
 
-func (c *context) json(scratch *attr.Scratch) []byte {
+func (c *context) object(scratch *attr.Scratch) []byte {
 	switch {
+	case c.json != nil:
+		return c.json
 	case len(c.members) == 0:
 		return scratch.JSON(c.sent)
 	case c.sent == (pcommon.Value{}) || c.sent.Type() != pcommon.ValueTypeMap:
@@ -100,13 +103,19 @@ func (c *context) json(scratch *attr.Scratch) []byte {
 	return scratch.Object(c.sent.Map(), c.members)
 }
 
-// machineKeys are the members of contexts that are on the resource, in a fixed order.
-var machineKeys = func() []attr.ContextMember {
-	keys := []attr.ContextMember{attr.DeviceArch}
-	for key := range attr.ResourceContextKeys {
-		keys = append(keys, key)
+// machineKey is a member of a context that is on the resource, with its attribute.
+type machineKey struct {
+	attr.ContextMember
+	from string
+}
+
+// machineKeys are in a fixed order.
+var machineKeys = func() []machineKey {
+	keys := []machineKey{{attr.DeviceArch, semconv.SentryDeviceArchitecture}}
+	for member, from := range attr.ResourceContextKeys {
+		keys = append(keys, machineKey{member, from})
 	}
-	slices.SortFunc(keys, func(a, b attr.ContextMember) int {
+	slices.SortFunc(keys, func(a, b machineKey) int {
 		return cmp.Or(strings.Compare(a.Context, b.Context), strings.Compare(a.Name, b.Name))
 	})
 	return keys

@@ -16,42 +16,49 @@ type Resource struct {
 	pcommon.Map
 	FromSentry bool
 	session    string            // profiler session for spans without one; "" = not computed yet
-	machine    []member          // attributes that become members of contexts
+	machine    Contexts          // of attributes that become members of contexts
 	otherJSON  []byte            // all other attributes; empty = none
 	Typed      []event.Attribute // all other attributes, in the form of containers
 	Size       int               // bytes of machine and Typed in an item
+	scratch    attr.Scratch      // values of the fields above
 }
 
-// ReadResource reads the attributes of a resource.
-func ReadResource(attrs pcommon.Map) *Resource {
-	r := &Resource{Map: attrs, FromSentry: IsFromSentry(attrs)}
+// Read replaces the resource. It reuses the memory of the last one.
+func (r *Resource) Read(attrs pcommon.Map) {
+	r.scratch.Reset()
+	*r = Resource{Map: attrs, FromSentry: IsFromSentry(attrs), machine: Contexts{r.machine.all[:0]}, Typed: r.Typed[:0], scratch: r.scratch}
 	for _, key := range machineKeys {
-		from := attr.FirstText(attr.ResourceContextKeys[key], semconv.SentryDeviceArchitecture)
-		value, ok := attrs.Get(from)
-		if !ok && from == semconv.SentryDeviceArchitecture {
+		value, ok := attrs.Get(key.from)
+		if !ok && key.from == semconv.SentryDeviceArchitecture {
 			value, ok = attrs.Get(semconv.HostArch)
 		}
 		if ok {
-			m := member{key.Context, event.NamedValue{Name: key.Name, Value: attr.JsonOf(value)}}
-			r.machine = append(r.machine, m)
-			r.Size += len(m.Value)
+			json := r.scratch.JSON(value)
+			r.machine.Put(key.Context, key.Name, json)
+			r.Size += len(json)
 		}
 	}
-	other := otherResource(attrs)
-	for key, value := range other.All() {
-		a := attr.TypedAttribute(key, value)
-		r.Typed = append(r.Typed, a)
-		r.Size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+	for i := range r.machine.all {
+		r.machine.all[i].json = r.machine.all[i].object(&r.scratch) // once, not for each item
 	}
-	if other.Len() > 0 {
-		r.otherJSON = new(attr.Scratch).Object(other, nil)
+	var other []event.NamedValue
+	for key, value := range attrs.All() {
+		if !hasField(key, r.FromSentry) {
+			a := r.scratch.Attribute(key, value)
+			r.Typed = append(r.Typed, a)
+			r.Size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+			other = append(other, event.NamedValue{Name: key, Value: r.scratch.JSON(value)})
+		}
 	}
-	return r
+	if len(other) > 0 {
+		r.otherJSON = r.scratch.Object(pcommon.Map{}, other)
+	}
 }
 
 // read reads a resource and the identity of each scope, and returns the usable spans.
 func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
-	e.resource = ReadResource(resource.Resource().Attributes())
+	e.resource = new(Resource)
+	e.resource.Read(resource.Resource().Attributes())
 	ofResource := ReadIdentity(e.resource.Map)
 	for _, scope := range resource.ScopeSpans().All() {
 		id := InScope(ofResource, scope.Scope(), e.options)

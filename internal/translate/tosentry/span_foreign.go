@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
@@ -116,27 +115,21 @@ func foreignSource(s ptrace.Span) string {
 	return "custom"
 }
 
-// otherResource returns the resource attributes that have no field in Sentry's format, as sent by
-// Sentry SDKs that use OpenTelemetry.
-func otherResource(resource pcommon.Map) pcommon.Map {
-	other := pcommon.NewMap()
-	fromSentry := IsFromSentry(resource)
-	resource.CopyTo(other)
-	other.RemoveIf(func(key string, _ pcommon.Value) bool {
-		switch key {
-		case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
-			semconv.SentryProjectID, semconv.SentryPlatform, semconv.SentryRelease, semconv.SentryDist,
-			semconv.SentryDeviceArchitecture, semconv.HostArch,
-			semconv.OSType, semconv.OSName, semconv.OSVersion, semconv.OSBuildID,
-			semconv.DeviceManufacturer, semconv.DeviceModelIdentifier, semconv.DeviceSimulator,
-			semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion:
-			return true
-		case semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKLanguage:
-			return fromSentry
-		}
-		return false
-	})
-	return other
+// hasField reports whether a resource attribute has a field in Sentry's format, as sent by Sentry
+// SDKs that use OpenTelemetry.
+func hasField(key string, fromSentry bool) bool {
+	switch key {
+	case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
+		semconv.SentryProjectID, semconv.SentryPlatform, semconv.SentryRelease, semconv.SentryDist,
+		semconv.SentryDeviceArchitecture, semconv.HostArch,
+		semconv.OSType, semconv.OSName, semconv.OSVersion, semconv.OSBuildID,
+		semconv.DeviceManufacturer, semconv.DeviceModelIdentifier, semconv.DeviceSimulator,
+		semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion:
+		return true
+	case semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKLanguage:
+		return fromSentry
+	}
+	return false
 }
 
 func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }
