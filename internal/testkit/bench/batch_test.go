@@ -60,7 +60,7 @@ var batches = map[string]func(b *testing.B) []pprofile.Profiles{
 
 // BenchmarkBatch compares joining messages and exporting the batch with exporting each message, as the exporter otlp_http does: marshalling
 // and compression, without HTTP. The time for decoding OTLP, which both include, is subtracted. merge is pdata's function, which the batches of
-// the collector's exporters use.
+// the collector's exporters use. The floor exports a known batch.
 func BenchmarkBatch(b *testing.B) {
 	var sources []payload.Source
 	for name := range batches {
@@ -83,6 +83,7 @@ func BenchmarkBatch(b *testing.B) {
 			}
 			return messages
 		}
+		joined := dictionary.Join(read())
 		var size [2]float64
 		contestants := []func(){func() { read() }}
 		for _, c := range []compression{gzip.NewWriter(nil), zstandard()} {
@@ -90,14 +91,16 @@ func BenchmarkBatch(b *testing.B) {
 				func() { size[0] = float64(export(read(), c)) },
 				func() { size[1] = float64(export(dictionary.Join(read()), c)) },
 				func() { export(merge(read()), c) },
+				func() { read(); export(joined, c) },
 			)
 		}
 		took := race(b, contestants...)
 		for i, name := range []string{"gzip", "zstd"} {
 			net := func(i int) time.Duration { return max(1, took[i]-took[0]) } // short runs are within the resolution of the clock
-			single, batch, merge := net(1+3*i), net(2+3*i), net(3+3*i)
-			report(b, "batch÷single-"+name, batch, single)
-			report(b, "merge÷single-"+name, merge, single)
+			single := net(1 + 4*i)
+			report(b, "batch÷single-"+name, net(2+4*i), single)
+			report(b, "merge÷single-"+name, net(3+4*i), single)
+			report(b, "floor÷single-"+name, net(4+4*i), single)
 		}
 		report(b, "batch-bytes÷single", size[1], size[0])
 	})

@@ -26,7 +26,7 @@ import (
 
 // BenchmarkHeap measures the memory of one large request in a separate process, which handles a gzipped body as the receiver does: it
 // decompresses the body into a buffer of the size in the gzip trailer, reads the envelope, decodes and translates. The figure is the peak
-// heap size, including garbage, minus the size at the start after a garbage collection.
+// heap size, including garbage, minus the size at the start after a garbage collection. The floor is the size of body and result.
 func BenchmarkHeap(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(10*typical), recorded[:min(1, len(recorded))]), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.Envelope())
@@ -36,7 +36,20 @@ func BenchmarkHeap(b *testing.B) {
 		}
 		report(b, "heap÷payload", heap, float64(len(p.JSON)))
 		report(b, "resident÷payload", resident, float64(len(p.JSON)))
+		report(b, "floor÷payload", float64(len(p.JSON))+resultBytes(p), float64(len(p.JSON)))
 	})
+}
+
+// resultBytes returns the size of a translated profile on the heap.
+func resultBytes(p payload.Payload) float64 {
+	decodeAndMap(p) // fills pools
+	runtime.GC()
+	before := heapBytes()
+	result := decodeAndMap(p)
+	runtime.GC()
+	size := heapBytes() - before
+	runtime.KeepAlive(result)
+	return float64(size)
 }
 
 // heapChildVariable is set in the process that is measured. It reads the body from its standard input.
