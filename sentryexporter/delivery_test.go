@@ -47,6 +47,21 @@ func refuseAlways(trouble fakesentry.Answer) func(*fakesentry.Request) fakesentr
 	}
 }
 
+// TestConsumersKeepConnections: each of the ten consumers keeps its connection.
+func TestConsumersKeepConnections(t *testing.T) {
+	h := start(t, nil)
+	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Delay: time.Millisecond} })
+	for n := range 300 {
+		require.NoError(t, h.send(backendChunk(n)))
+	}
+	h.eventuallyTaken(between(0, 299)...)
+	connections := map[string]bool{}
+	for _, r := range h.sentry.Requests() {
+		connections[r.Client] = true
+	}
+	require.LessOrEqual(t, len(connections), 12, "a dial that another connection overtakes is also kept")
+}
+
 // TestRefusedMessagesDelayNoOther: ten envelopes of one kind, which is as many as there are
 // consumers by default, always fail. The others arrive long before one of those is sent again.
 func TestRefusedMessagesDelayNoOther(t *testing.T) {

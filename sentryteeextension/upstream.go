@@ -28,7 +28,6 @@ func newUpstream(ctx context.Context, cfg *Config, host component.Host, set comp
 	set.TracerProvider = nil // otherwise, confighttp adds trace headers that the SDK did not send
 	client, err := httpclient.New(ctx, cfg.HTTP, host.GetExtensions(), set, func(transport *http.Transport) {
 		transport.DisableCompression = true // otherwise, the transport decompresses responses that the client requested compressed
-		transport.MaxIdleConnsPerHost = cfg.NumConsumers
 		transport.MaxIdleConns = max(transport.MaxIdleConns, cfg.NumConsumers)
 		transport.ResponseHeaderTimeout = cfg.HTTP.Timeout
 	})

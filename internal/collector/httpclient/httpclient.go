@@ -24,7 +24,7 @@ import (
 // megabytes. Relay's headers have a few hundred bytes.
 const MaxAnswerHeaders = 64 << 10
 
-// New returns a client that limits response headers and follows no redirects. Most redirects turn a
+// New returns a client that limits response headers, keeps idle connections and follows no redirects. Most redirects turn a
 // POST into a GET without a body, which any page may answer with 200, and send the credentials to
 // the new address. adjust makes further changes to the transport.
 //
@@ -38,7 +38,7 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 	if extensions == nil {
 		extensions = map[component.ID]component.Component{}
 	}
-	extensions[adjusterID] = adjuster{adjust: append(adjust, limitHeaders)}
+	extensions[adjusterID] = adjuster{adjust: append(adjust, limitHeaders, keepConnections)}
 	cfg.Middlewares = append(slices.Clone(cfg.Middlewares), configmiddleware.Config{ID: adjusterID})
 	gzips := cfg.Compression == configcompression.TypeGzip
 	if gzips {
@@ -59,6 +59,13 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 }
 
 func limitHeaders(transport *http.Transport) { transport.MaxResponseHeaderBytes = MaxAnswerHeaders }
+
+// keepConnections replaces net/http's default of two idle connections per host: the concurrent requests of a component go to one host.
+func keepConnections(transport *http.Transport) {
+	if transport.MaxIdleConnsPerHost == 0 {
+		transport.MaxIdleConnsPerHost = transport.MaxIdleConns
+	}
+}
 
 // adjusterID cannot be the ID of a configured extension: no extension has this type.
 var adjusterID = component.MustNewIDWithName("httpclient", "adjuster")

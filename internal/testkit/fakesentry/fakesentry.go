@@ -38,7 +38,8 @@ type Server struct {
 
 // Request is an envelope that has arrived.
 type Request struct {
-	Number   int // from 1
+	Number   int    // from 1
+	Client   string // the address, which is different for each connection
 	Header   http.Header
 	Envelope *sentry.Envelope
 	At       time.Time
@@ -93,7 +94,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		refuse(w, status, detail)
 		return
 	}
-	request, answer := s.arrived(r.Header, envelope)
+	request, answer := s.arrived(r, envelope)
 	time.Sleep(answer.Delay)
 	if answer.Status == 0 {
 		answer.Status = http.StatusOK
@@ -115,9 +116,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"id":%q}`, envelope.Header.EventID)
 }
 
-func (s *Server) arrived(header http.Header, envelope *sentry.Envelope) (*Request, Answer) {
+func (s *Server) arrived(r *http.Request, envelope *sentry.Envelope) (*Request, Answer) {
 	s.mu.Lock()
-	request := &Request{Number: len(s.requests) + 1, Header: header, Envelope: envelope, At: time.Now()}
+	request := &Request{Number: len(s.requests) + 1, Client: r.RemoteAddr, Header: r.Header, Envelope: envelope, At: time.Now()}
 	s.requests = append(s.requests, request)
 	answer := s.answer
 	s.mu.Unlock()
