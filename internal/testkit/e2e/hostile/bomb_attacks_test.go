@@ -40,7 +40,7 @@ var bombAttacks = []attack{
 			b := zipped(harness.Chunk{}.Request().Body)
 			return harness.EnvelopeRequest(b[:len(b)/2]).WithEncoding("gzip")
 		}},
-	{name: "gzip, applied twice", status: 415, reason: "unsupported_encoding", memory: memorySmall,
+	{name: "a body compressed twice with gzip", status: 415, reason: "unsupported_encoding", memory: memorySmall,
 		request: func() harness.Request { return harness.EnvelopeRequest(zipped(gzipBomb())).WithEncoding("gzip, gzip") }},
 	{name: "an uncompressed body above the limit", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(bytes.Repeat([]byte{' '}, 101<<20)) }},

@@ -19,12 +19,12 @@ import (
 
 // TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by their content.
 func TestHostileConnections(t *testing.T) {
-	t.Run("200 announced bodies of 100 MiB that never arrive", claimedLength)
+	t.Run("200 requests that declare a body of 100 MiB and never complete it", claimedLength)
 	t.Run("50 clients that disconnect in the middle of a body", abandonedBody)
 	t.Run("a body sent byte by byte", slowBody)
 	t.Run("an endless body during shutdown", stopWithSlowBody)
 	t.Run("100,000 headers, then a header of 50 MiB", headerFlood)
-	t.Run("8 bombs at once", bombsAtOnce)
+	t.Run("8 concurrent bombs", bombsAtOnce)
 	t.Run("2,000 senders with different names", manySenders)
 	t.Run("a tunnel request with the DSN of another host", tunnelElsewhere)
 }

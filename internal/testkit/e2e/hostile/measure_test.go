@@ -121,7 +121,7 @@ var measureAttacks = []measureAttack{
 	eventsAttack("an ID of 19 MiB", http.StatusBadRequest, memoryLimit, func() []byte {
 		return []byte(`{"events":[{"id":"` + strings.Repeat("1", 19<<20) + `"}]}`)
 	}),
-	eventsAttack("12,000 events that announce 5 files each", http.StatusOK, memoryLarge, func() []byte {
+	eventsAttack("12,000 events that declare 5 files each", http.StatusOK, memoryLarge, func() []byte {
 		return measureEvents(12_000, `"attachments":[`+harness.List(5, func(b []byte, i int) []byte {
 			return fmt.Appendf(b, `{"id":"ID-8a4b-9a35-0e4f9f5f5a%02d","type":"screenshot","name":"a.webp"}`, i)
 		})+`],`)
@@ -197,7 +197,7 @@ var measureAttacks = []measureAttack{
 	symbolsAttack("a Mach-O with 4 GiB of load commands", "dsym", func() []byte {
 		return []byte("\xcf\xfa\xed\xfe" + strings.Repeat("\xff", 4096))
 	}),
-	symbolsAttack("an ELF file whose section headers lie beyond its end", "elf_debug", func() []byte {
+	symbolsAttack("an ELF file with section headers past the end of the file", "elf_debug", func() []byte {
 		return []byte("\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 33) + "\xff\xff\xff\xff\xff\xff\xff\x3f" + strings.Repeat("\x00", 10) + "\x40\x00\xff\xff\x00\x00")
 	}),
 	symbolsAttack("an ELF file with 60,000 note sections", "elf_debug", func() []byte {
