@@ -23,9 +23,9 @@ import (
 const loadHead = `# Load
 
 This page reports the throughput of the collector binary, its response times, and its behavior under overload; ` + "`make load`" + ` generates it
-in six minutes. The sender, which is also the backend, and the collector are two processes on one machine, connected over loopback. Requests
-are gzipped, and each has a new profile ID. The sender maintains its rate regardless of the responses (with up to 256 concurrent requests)
-and measures response times from the scheduled send time.
+in six minutes. Two processes on one machine communicate over loopback: the collector, and a sender that also serves as the backend.
+Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the responses (with up to 256 concurrent
+requests) and measures response times from the scheduled send time.
 
 - *Recorded*: real SDK profiles up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
 - *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames.
@@ -115,8 +115,8 @@ telemetry. A collector in Go that uses these libraries cannot avoid this work.
 	gcHead = `
 ## Garbage collection
 
-The same end-to-end path with ` + "`otlp_http`" + ` and zstd, for three values of ` + "`GOGC`" + ` and with ` + "`GOMEMLIMIT=1024MiB`" + `. The three collectors take
-turns.
+The same end-to-end path with ` + "`otlp_http`" + ` and zstd, for three values of ` + "`GOGC`" + ` and with ` + "`GOMEMLIMIT=1024MiB`" + `. The three collectors run
+alternately.
 
 | Profiles | GOGC | CPU time per profile | p99 of responses | Peak RSS, MiB |
 |---|---|---|---|---|
