@@ -46,7 +46,7 @@ make sdks
 ` + "```" + `
 
 Each row is a successful run of the same [program](../internal/testkit/e2e/sdks): nested spans, an error, a log, and busy functions in named
-spans, on two threads, if the SDK supports these. The test fails unless:
+spans on two threads, as far as the SDK supports them. The test fails unless:
 
 - the collector outputs every span, profile, error and log that the SDK reports as sent, and every sample without loss, duplication or
   change;
