@@ -4,27 +4,27 @@ package attr
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 
-// UserFields are the fields of Sentry's user with conventional attributes.
-var UserFields = []struct{ Name, Key string }{
+// userFields are the fields of Sentry's user with conventional attributes.
+var userFields = []struct{ Name, Key string }{
 	{"id", semconv.UserID}, {"username", semconv.UserName}, {"name", semconv.UserFullName}, {"email", semconv.UserEmail}, {"ip_address", semconv.ClientAddress},
 }
 
 // UserKey returns the attribute for a field of Sentry's user, or "" if there is no conventional one.
 func UserKey(name string) string {
-	for i := range UserFields {
-		if UserFields[i].Name == name {
-			return UserFields[i].Key
+	for i := range userFields {
+		if userFields[i].Name == name {
+			return userFields[i].Key
 		}
 	}
 	return ""
 }
 
-// IsUserKey reports whether an attribute is a field of Sentry's user.
-func IsUserKey(key string) bool {
-	for i := range UserFields {
-		if UserFields[i].Key == key {
-			return true
+// UserField is the inverse of UserKey.
+func UserField(key string) string {
+	for i := range userFields {
+		if userFields[i].Key == key {
+			return userFields[i].Name
 		}
 	}
-	return false
+	return ""
 }

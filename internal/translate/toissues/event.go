@@ -246,7 +246,7 @@ func isField(key string) bool {
 		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
 		return true
 	}
-	return attr.IsUserKey(key) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+	return attr.UserField(key) != "" || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.

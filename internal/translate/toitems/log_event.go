@@ -182,7 +182,7 @@ func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	case semconv.SentryFeedbackSource:
 		member = attr.ContextMember{Context: "feedback", Name: "source"}
 	default:
-		return member, attr.IsUserKey(key)
+		return member, attr.UserField(key) != ""
 	}
 	return member, true
 }
@@ -214,7 +214,7 @@ func (e *logExporter) fillMessage(m *event.Message, body pcommon.Value) {
 		m.Formatted = ""
 	case "":
 		// An exception without a type is the stack trace of a message.
-		if thrown := thrownOf(e.exceptions); thrown.Type != "" && m.Formatted == thrown.Headline() {
+		if thrown := thrownOf(e.exceptions); thrown.Type != "" && thrown.HasHeadline(m.Formatted) {
 			m.Formatted = ""
 		}
 	}

@@ -76,7 +76,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
 		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
-		case attr.IsUserKey(key) && e.resource.FromSentry, attr.IsUserKey(key) && key != semconv.ClientAddress:
+		case attr.UserField(key) != "" && (e.resource.FromSentry || key != semconv.ClientAddress):
 		default:
 			rest = append(rest, member)
 		}
@@ -92,13 +92,12 @@ func has(attrs pcommon.Map, key string) bool {
 // AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
 // that of the user.
 func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) []event.NamedValue {
-	for _, field := range attr.UserFields {
-		if value, ok := attrs.Get(field.Key); ok && (fromSentry || field.Key != semconv.ClientAddress) {
-			user = append(user, event.NamedValue{Name: field.Name, Value: scratch.Text(value.AsString())})
-		}
-	}
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKey(name) == "" {
+		if name := attr.UserField(key); name != "" {
+			if fromSentry || key != semconv.ClientAddress {
+				user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
+			}
+		} else if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKey(name) == "" {
 			user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
 		}
 	}

@@ -67,6 +67,15 @@ func (e *Exception) Headline() string {
 	return e.Type + ": " + e.Value
 }
 
+// HasHeadline reports whether a text is the headline.
+func (e *Exception) HasHeadline(text string) bool {
+	rest, ok := strings.CutPrefix(text, e.Type)
+	if ok && e.Type != "" && e.Value != "" {
+		rest, ok = strings.CutPrefix(rest, ": ")
+	}
+	return ok && rest == e.Value
+}
+
 func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	if stack == nil {
 		return
