@@ -4,6 +4,7 @@ package tosentry
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// frameReader translates stacks of locations to stacks of frames: the inverse of
-// fromsentry.frameTranslator. Its lookup tables cover the dictionary of a message; frames and
-// stacks are those of the current profile.
+// frameReader translates stacks of locations to stacks of frames: the inverse of fromsentry.frameTranslator. Its lookup tables cover the
+// dictionary of a message; frames and stacks are those of the current profile.
 type frameReader struct {
 	view dictionary.View
 	keys keyTable
@@ -53,10 +53,9 @@ type stackResult struct {
 	reason discard.Reason // why samples with this stack are unusable
 }
 
-// maxStackFrames and maxStackEntries bound the frames of inlined calls in one profile: a location
-// of a hundred bytes can contain as many frames, and any number of stacks can refer to it. The
-// deepest recorded stack has 195 frames; a stack overflow in Java is some 20,000 deep. A payload of
-// 45 MB holds 16 million indices of two digits.
+// maxStackFrames and maxStackEntries bound the frames of inlined calls in one profile: a location of a hundred bytes can contain as many
+// frames, and any number of stacks can refer to it. The deepest recorded stack has 195 frames; a stack overflow in Java is some 20,000
+// deep. A payload of 45 MB holds 16 million indices of two digits.
 const (
 	maxStackFrames  = 1 << 15
 	maxStackEntries = 1 << 24
@@ -119,7 +118,8 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	return r.stacks.Append(r.indices...), ""
 }
 
-// read returns the frames of a location, or none if the limit is reached. A missing location becomes an empty frame: stacks keep their depth.
+// read returns the frames of a location, or none if the limit is reached. A missing location becomes an empty frame: stacks keep their
+// depth.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if known, ok := r.locationOf.Get(int(index)); ok {
 		return known
@@ -127,8 +127,12 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if !r.view.Location(index, &r.loc) {
 		r.broken++
 	}
-	if len(r.frames)+max(1, len(r.loc.Lines)) > min(sentry.MaxFrames, r.limit/bytesOfFrame) {
+	limit := min(sentry.MaxFrames, r.limit/bytesOfFrame)
+	if len(r.frames)+max(1, len(r.loc.Lines)) > limit {
 		return frameRange{}
+	}
+	if len(r.frames) == cap(r.frames) { // append would copy large lists more often
+		r.frames = slices.Grow(r.frames, min(1+3*len(r.frames), limit-len(r.frames)))
 	}
 	frames := frameRange{first: int32(len(r.frames))}
 	frame, frameType := r.common(&r.loc)
@@ -292,9 +296,8 @@ func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
 	return f
 }
 
-// settlePlatform returns the platform of the profile: the stated one, else that of most frames.
-// Native and kernel frames count only if there are no others, because such code runs below every
-// language. Frames of the resulting platform then need no platform.
+// settlePlatform returns the platform of the profile: the stated one, else that of most frames. Native and kernel frames count only if
+// there are no others, because such code runs below every language. Frames of the resulting platform then need no platform.
 func (r *frameReader) settlePlatform(stated string) string {
 	platform := stated
 	if platform == "" {
