@@ -162,6 +162,43 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
 }
 
+// TestHeldEventSurvivesKill: the event of a Go log record waits for the event of its span. If the collector is killed in the meantime, it
+// is sent once, after the restart.
+func TestHeldEventSurvivesKill(t *testing.T) {
+	server, otlp := fakesentry.Start(t), harness.FreeAddress(t)
+	set := sentryOut(server, t.TempDir())
+	set.Config = strings.Replace(set.Config, "receivers:\n", "receivers:\n  otlp: {protocols: {http: {endpoint: '"+otlp+"'}}}\n", 1) +
+		"    logs: {receivers: [otlp], exporters: [sentry_envelope]}\n"
+	count := func(kind sentry.ItemType) (n int) {
+		for _, e := range server.Taken() {
+			for i := range e.Items {
+				if e.Items[i].Header.Type == kind {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	c := harness.Start(t, set)
+	harness.WaitListening(t, otlp)
+	response, err := harness.SendTo(otlp, harness.Request{
+		Target: harness.LogsPath, Headers: [][2]string{{"Content-Type", "application/json"}},
+		Body: fmt.Appendf(nil, `{"resourceLogs":[{"resource":{"attributes":[{"key":"telemetry.sdk.language","value":{"stringValue":"go"}}]},`+
+			`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","traceId":"%s","spanId":"1111111111111111","body":{"stringValue":"cannot pay"},`+
+			`"attributes":[{"key":"exception.message","value":{"stringValue":"card declined"}}]}]}]}]}`, time.Now().UnixNano(), harness.NewID()),
+	})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, response.Status)
+	require.Eventually(t, func() bool { return count(sentry.ItemLog) == 1 }, 5*time.Second, 10*time.Millisecond)
+	require.Zero(t, count(sentry.ItemEvent), "the event waits")
+	c.Kill()
+
+	c = harness.Start(t, set)
+	require.Eventually(t, func() bool { return count(sentry.ItemEvent) > 0 }, 30*time.Second, 50*time.Millisecond)
+	c.Stop(t)
+	require.Equal(t, 1, count(sentry.ItemEvent))
+}
+
 // TestSentryOutRefusedForever: Sentry always refuses as many chunks as the queue has consumers; retries wait as with default settings.
 // Another chunk arrives within seconds, even after a restart with the refused chunks in the storage.
 func TestSentryOutRefusedForever(t *testing.T) {
