@@ -10,7 +10,6 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
-	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -31,13 +30,13 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform:  attr.FirstText(s.Platform, "other"), Level: level,
 		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
-		User: tosentry.AppendUser(out.User[:0], attrs, true, &e.scratch), Request: tosentry.RequestOf(attrs, ptrace.SpanKindUnspecified, &e.scratch),
+		User: out.User[:0],
 	}
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
 		out.Trace.SpanID = attr.SpanText(record.SpanID())
 	}
-	e.fillContexts(record, item, s)
 	e.fields(out, attrs)
+	e.fillContexts(record, item, s)
 	if out.EventID == "" {
 		out.EventID = attr.HashID("event", out.Trace.TraceID, strconv.FormatUint(out.Timestamp.UnixNano, 10), record.Body().AsString())
 	}
@@ -63,15 +62,16 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 }
 
-// fields sets the fields and members of contexts that have their own attributes. All other attributes
-// belong in contexts.trace.data.
+// fields sets the fields, the contexts, and the members of contexts that have their own attributes. All other attributes belong in
+// contexts.trace.data.
 func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	if e.tags == nil || len(e.tags) > 1000 { // clearing it for each event would take longer
 		e.tags = map[string]bool{}
 	}
 	clear(e.tags)
 	tosentry.AddTagKeys(e.tags, attrs)
-	var headers, params []event.NamedValue // of the response, and of the message
+	e.contexts.Reset()
+	var params []event.NamedValue // of the message
 	for key, value := range attrs.All() {
 		switch key {
 		case semconv.SentryEventID:
@@ -122,49 +122,61 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 			if e.header.Read(key, value) {
 				continue
 			}
-			member, isElsewhere := placeOf(key)
-			if member.Context != "" {
-				e.contexts.Put(member.Context, member.Name, e.scratch.JSON(value))
-			}
-			if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
-				headers = append(headers, event.NamedValue{Name: name, Value: e.scratch.Text(attr.Joined(value))})
-			} else if name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix); ok {
+			isElsewhere := e.readGroup(out, key, value)
+			if name, ok := strings.CutPrefix(key, semconv.SentryMessageParameterPrefix); ok {
+				isElsewhere = true
 				params = append(params, event.NamedValue{Name: name, Value: e.scratch.JSON(value)})
 			}
 			switch {
 			case e.tags[key]:
 				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
-			case !isElsewhere && !isPrefixed(key):
+			case !isElsewhere:
 				out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.JSON(value)})
 			}
 		}
 	}
-	if len(headers) > 0 {
-		e.contexts.Put("response", "headers", e.scratch.Object(pcommon.Map{}, headers))
+	if !e.request.IsEmpty() {
+		out.Request = &e.request
 	}
 	if out.Message.Params == nil && len(params) > 0 {
 		out.Message.Params = e.params(params)
 	}
 }
 
-// isPrefixed reports whether an attribute is one of a group that is read elsewhere.
-func isPrefixed(key string) bool {
-	return strings.HasPrefix(key, semconv.SentryContextPrefix) || strings.HasPrefix(key, semconv.SentryUserPrefix) ||
-		strings.HasPrefix(key, semconv.SentryMessageParameterPrefix) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix) ||
-		strings.HasPrefix(key, semconv.HTTPResponseHeaderPrefix)
+// readGroup reads an attribute of a context, the user, the request or the response. It reports whether the attribute is one of these, or
+// describes only the record.
+func (e *logExporter) readGroup(out *event.ErrorEvent, key string, value pcommon.Value) (known bool) {
+	if e.contexts.Read(key, value) || tosentry.ReadRequest(&e.request, key, value, &e.scratch) {
+		return true
+	}
+	if out.User, known = tosentry.AppendUserField(out.User, key, value, true, &e.scratch); known {
+		return true
+	}
+	if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
+		e.headers = append(e.headers, event.NamedValue{Name: name, Value: e.scratch.Text(attr.Joined(value))})
+		return true
+	}
+	member, known := placeOf(key)
+	if member.Context != "" {
+		e.members = append(e.members, contextMember{member, e.scratch.JSON(value)})
+	}
+	return known
 }
 
-// placeOf returns the member of a context that an attribute contains, and reports whether the attribute is read elsewhere, describes only the
-// record, or is such a member. It is the inverse of fromsentry.contextKeys, except that the replay is a separate context.
+// contextMember is a member of a context, with its value as JSON.
+type contextMember struct {
+	attr.ContextMember
+	json []byte
+}
+
+// placeOf returns the member of a context that an attribute contains, and reports whether the attribute is such a member, is read elsewhere,
+// or describes only the record. It is the inverse of fromsentry.contextKeys, except that the replay is a separate context.
 func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	switch key {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
 		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus,
-		semconv.URLFull, semconv.HTTPRequestMethod, semconv.URLFragment, semconv.URLQuery, semconv.UserAgentOriginal,
-		semconv.SentryRequestQueryString, semconv.SentryRequestData, semconv.SentryRequestCookies, semconv.SentryRequestEnv,
-		semconv.SentryReplayID:
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal:
 	case semconv.SentryProfileID:
 		member = attr.ContextMember{Context: "profile", Name: "profile_id"}
 	case semconv.SentryProfilerID:
@@ -182,19 +194,20 @@ func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	case semconv.SentryFeedbackSource:
 		member = attr.ContextMember{Context: "feedback", Name: "source"}
 	default:
-		return member, attr.UserField(key) != ""
+		return member, false
 	}
 	return member, true
 }
 
-// fillContexts sets the contexts of an event, without those of fields. Feedback is also a context.
+// fillContexts adds to the contexts that have been read those of the resource and the members that have their own attributes. Feedback is
+// also a context.
 func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
 	repeat := e.spend(s.Size)
 	if !repeat {
 		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
 	}
-	e.contexts.Fill(attrs, s.Resource, repeat, &e.scratch)
+	e.contexts.AddMachine(s.Resource, repeat, &e.scratch)
 	if item == sentry.ItemFeedback {
 		if text := record.Body().AsString(); text != "" {
 			e.contexts.Put("feedback", "message", e.scratch.Text(text))
@@ -203,6 +216,12 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 			e.contexts.Put("feedback", "replay_id", e.scratch.JSON(replay))
 			e.contexts.Remove("replay")
 		}
+	}
+	for _, member := range e.members {
+		e.contexts.Put(member.Context, member.Name, member.json)
+	}
+	if len(e.headers) > 0 {
+		e.contexts.Put("response", "headers", e.scratch.Object(pcommon.Map{}, e.headers))
 	}
 }
 

@@ -65,7 +65,10 @@ type logExporter struct {
 	// Of the current event:
 	item     event.ErrorEvent
 	header   attr.TraceHeader
+	request  event.HTTPRequest
 	contexts tosentry.Contexts
+	members  []contextMember    // of contexts
+	headers  []event.NamedValue // of the response
 	tags     map[string]bool
 	texts    []string
 	exceptions,
@@ -88,6 +91,7 @@ func (e *logExporter) release() {
 // reset makes the memory of the last record available.
 func (e *logExporter) reset() {
 	e.texts, e.exceptions, e.threads, e.header = e.texts[:0], none, none, attr.TraceHeader{}
+	e.request, e.members, e.headers = event.HTTPRequest{Headers: e.request.Headers[:0]}, e.members[:0], e.headers[:0]
 	e.scratch.Reset()
 }
 

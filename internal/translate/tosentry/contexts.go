@@ -14,9 +14,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Contexts collects the contexts of an event or a transaction: attributes, and members that are in
-// other attributes.
-type Contexts struct{ all []context }
+// Contexts collects the contexts of an event or a transaction: attributes, and members that are in other attributes.
+type Contexts struct {
+	all    []context
+	replay pcommon.Value
+}
 
 type context struct {
 	name    string
@@ -25,18 +27,33 @@ type context struct {
 	json    []byte // nil = not known
 }
 
-// Fill replaces the contexts. It is the inverse of fromsentry.putContexts. If repeat is set, it adds
-// the machine of the resource, and the other resource attributes as a separate context.
+// Fill replaces the contexts. It is the inverse of fromsentry.putContexts.
 func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scratch *attr.Scratch) {
-	c.all = c.all[:0]
-	var replay []byte
+	c.Reset()
 	for key, value := range attrs.All() {
-		if name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix); ok && name != "" && name != "trace" {
-			c.add(context{name: name, sent: value})
-		} else if key == semconv.SentryReplayID {
-			replay = scratch.JSON(value)
-		}
+		c.Read(key, value)
 	}
+	c.AddMachine(resource, repeat, scratch)
+}
+
+// Reset removes all contexts.
+func (c *Contexts) Reset() { c.all, c.replay = c.all[:0], pcommon.Value{} }
+
+// Read adds the context that an attribute contains. It reports whether the attribute is a context.
+func (c *Contexts) Read(key string, value pcommon.Value) bool {
+	if key == semconv.SentryReplayID {
+		c.replay = value
+		return true
+	}
+	name, ok := strings.CutPrefix(key, semconv.SentryContextPrefix)
+	if ok && name != "" && name != "trace" {
+		c.add(context{name: name, sent: value})
+	}
+	return ok
+}
+
+// AddMachine adds the replay and, if repeat is set, the machine of the resource, and the other resource attributes as a separate context.
+func (c *Contexts) AddMachine(resource *Resource, repeat bool, scratch *attr.Scratch) {
 	if repeat {
 		for _, m := range resource.machine.all {
 			if i := c.index(m.name); i >= 0 {
@@ -46,8 +63,8 @@ func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scra
 			}
 		}
 	}
-	if replay != nil {
-		c.Put("replay", "replay_id", replay)
+	if c.replay != (pcommon.Value{}) {
+		c.Put("replay", "replay_id", scratch.JSON(c.replay))
 	}
 	if repeat && len(resource.otherJSON) > 0 {
 		c.Put("otel", "resource", resource.otherJSON)

@@ -26,7 +26,7 @@ type Resource struct {
 // Read replaces the resource. It reuses the memory of the last one.
 func (r *Resource) Read(attrs pcommon.Map) {
 	r.scratch.Reset()
-	*r = Resource{Map: attrs, FromSentry: IsFromSentry(attrs), machine: Contexts{r.machine.all[:0]}, Typed: r.Typed[:0], scratch: r.scratch}
+	*r = Resource{Map: attrs, FromSentry: IsFromSentry(attrs), machine: Contexts{all: r.machine.all[:0]}, Typed: r.Typed[:0], scratch: r.scratch}
 	for _, key := range machineKeys {
 		value, ok := attrs.Get(key.from)
 		if !ok && key.from == semconv.SentryDeviceArchitecture {
@@ -75,8 +75,8 @@ func (e *traceExporter) session() string {
 	return e.resource.session
 }
 
-// repeatResource reports whether an item may repeat the resource. Copies use at most half of the
-// output limit of a message; items without a copy are counted.
+// repeatResource reports whether an item may repeat the resource. Copies use at most half of the output limit of a message; items without a
+// copy are counted.
 func (e *traceExporter) repeatResource() bool {
 	if e.resource.Size > e.copies {
 		e.flaw("resource", 1)

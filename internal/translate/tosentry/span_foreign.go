@@ -13,8 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and
-// new OpenTelemetry conventions.
+// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and new OpenTelemetry conventions.
 
 // fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {
@@ -84,8 +83,8 @@ func byKind(kind ptrace.SpanKind, op string) string {
 	return op
 }
 
-// foreignDescription returns the statement or the request, else the name. OpenTelemetry span names
-// have low cardinality and are often only a method.
+// foreignDescription returns the statement or the request, else the name. OpenTelemetry span names have low cardinality and are often only
+// a method.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
 	if statement := attr.FirstText(attr.TextOf(attrs, semconv.DBQueryText), attr.TextOf(attrs, semconv.DBStatement)); statement != "" {
@@ -115,8 +114,7 @@ func foreignSource(s ptrace.Span) string {
 	return "custom"
 }
 
-// hasField reports whether a resource attribute has a field in Sentry's format, as sent by Sentry
-// SDKs that use OpenTelemetry.
+// hasField reports whether a resource attribute has a field in Sentry's format, as sent by Sentry SDKs that use OpenTelemetry.
 func hasField(key string, fromSentry bool) bool {
 	switch key {
 	case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// StatusName is the inverse of fromsentry.setStatus. For spans from other sources, the response is
-// more precise than the status code: in OpenTelemetry, a 404 on a server span is not an error.
+// StatusName is the inverse of fromsentry.setStatus. For spans from other sources, the response is more precise than the status code: in
+// OpenTelemetry, a 404 on a server span is not an error.
 func StatusName(s ptrace.Span, fromSentry bool) string {
 	message := strings.ToLower(s.Status().Message())
 	switch {
@@ -34,8 +34,7 @@ func StatusName(s ptrace.Span, fromSentry bool) string {
 	return "ok"
 }
 
-// sentName returns the spelling that ingest accepts: it writes "unknown" but does not read it
-// (relay-base-schema/src/spans.rs).
+// sentName returns the spelling that ingest accepts: it writes "unknown" but does not read it (relay-base-schema/src/spans.rs).
 func sentName(name string) string {
 	if name == "unknown" {
 		return "unknown_error"
@@ -43,8 +42,7 @@ func sentName(name string) string {
 	return name
 }
 
-// statusOfResponse returns the status of an HTTP or gRPC response, or "" if it is unknown or
-// successful.
+// statusOfResponse returns the status of an HTTP or gRPC response, or "" if it is unknown or successful.
 func statusOfResponse(attrs pcommon.Map) string {
 	for _, key := range []string{semconv.HTTPResponseStatusCode, semconv.HTTPStatusCode} {
 		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt {

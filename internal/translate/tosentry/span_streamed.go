@@ -14,8 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// streamedSpan is the inverse of fromsentry.fillStreamedSpan: a self-contained span of a span
-// container.
+// streamedSpan is the inverse of fromsentry.fillStreamedSpan: a self-contained span of a span container.
 func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmentTree) event.StreamedSpan {
 	s := &spans[index]
 	root := tree.segment[index]
@@ -73,8 +72,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	}
 }
 
-// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without
-// the suffix.
+// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without the suffix.
 type unitEntry struct {
 	unit    string
 	belongs bool
@@ -104,8 +102,7 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 	return units
 }
 
-// sharedAttributes adds the identity of the sender, which a transaction states only once. Segments
-// also get the resource.
+// sharedAttributes adds the identity of the sender, which a transaction states only once. Segments also get the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	id := s.id
 	all.text(semconv.SentryRelease, id.Release)

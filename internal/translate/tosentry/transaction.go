@@ -43,16 +43,14 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	return t
 }
 
-// takeEvent moves the attributes of a root that belong to its transaction to their fields. It
-// returns the others.
+// takeEvent moves the attributes of a root that belong to its transaction to their fields. It returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue, scratch *attr.Scratch) (rest []event.NamedValue) {
 	attrs := s.Attributes()
 	t.User = AppendUser(nil, attrs, e.resource.FromSentry, scratch)
 	t.Request = RequestOf(attrs, s.Kind(), scratch)
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
-		// Only a few keys need the value, and each lookup searches the list, which may have a
-		// hundred thousand entries.
+		// Only a few keys need the value, and each lookup searches the list, which may have a hundred thousand entries.
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
@@ -89,19 +87,27 @@ func has(attrs pcommon.Map, key string) bool {
 	return ok
 }
 
-// AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
-// that of the user.
+// AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address that of the user.
 func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) []event.NamedValue {
 	for key, value := range attrs.All() {
-		if name := attr.UserField(key); name != "" {
-			if fromSentry || key != semconv.ClientAddress {
-				user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
-			}
-		} else if name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix); ok && name != "" && attr.UserKey(name) == "" {
-			user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
-		}
+		user, _ = AppendUserField(user, key, value, fromSentry, scratch)
 	}
 	return user
+}
+
+// AppendUserField appends the field that an attribute states, and reports whether the attribute is one of the user.
+func AppendUserField(user []event.NamedValue, key string, value pcommon.Value, fromSentry bool, scratch *attr.Scratch) ([]event.NamedValue, bool) {
+	if name := attr.UserField(key); name != "" {
+		if fromSentry || key != semconv.ClientAddress {
+			user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
+		}
+		return user, true
+	}
+	name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix)
+	if ok && name != "" && attr.UserKey(name) == "" {
+		user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
+	}
+	return user, ok
 }
 
 // requestOnly are attributes that only fromsentry.putRequest sets.
@@ -112,43 +118,50 @@ var requestOnly = map[string]bool{
 	semconv.SentryRequestEnv:         true,
 }
 
-// RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
-// remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
-// the request.
+// RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also remain in the data of the span, where
+// Sentry reads them for spans; for events, it reads them from the request.
 func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *event.HTTPRequest {
 	if kind == ptrace.SpanKindClient { // an outgoing request
 		return nil
 	}
 	var r event.HTTPRequest
 	for key, value := range attrs.All() {
-		switch key {
-		case semconv.URLFull:
-			r.URL = value.AsString()
-		case semconv.HTTPRequestMethod:
-			r.Method = value.AsString()
-		case semconv.URLFragment:
-			r.Fragment = value.AsString()
-		case semconv.URLQuery:
-			r.QueryString = scratch.JSON(value)
-		case semconv.SentryRequestQueryString:
-			if !has(attrs, semconv.URLQuery) {
-				r.QueryString = scratch.JSON(value)
-			}
-		case semconv.SentryRequestData:
-			r.Data = scratch.JSON(value)
-		case semconv.SentryRequestCookies:
-			r.Cookies = scratch.JSON(value)
-		case semconv.SentryRequestEnv:
-			r.Env = scratch.JSON(value)
-		default:
-			if name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix); ok {
-				r.Headers = append(r.Headers, event.Tag{Key: name, Value: attr.Joined(value)})
-			}
-		}
+		ReadRequest(&r, key, value, scratch)
 	}
-	if r.URL == "" && r.Method == "" && len(r.QueryString) == 0 && len(r.Headers) == 0 && len(r.Data)+len(r.Cookies)+len(r.Env) == 0 {
+	if r.IsEmpty() {
 		return nil
 	}
 	request := r // only an existing request takes memory
 	return &request
+}
+
+// ReadRequest sets the field that an attribute states. It reports whether the attribute is one of the request.
+func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch *attr.Scratch) bool {
+	switch key {
+	case semconv.URLFull:
+		r.URL = value.AsString()
+	case semconv.HTTPRequestMethod:
+		r.Method = value.AsString()
+	case semconv.URLFragment:
+		r.Fragment = value.AsString()
+	case semconv.URLQuery:
+		r.QueryString = scratch.JSON(value)
+	case semconv.SentryRequestQueryString:
+		if len(r.QueryString) == 0 { // else it is that of URLQuery
+			r.QueryString = scratch.JSON(value)
+		}
+	case semconv.SentryRequestData:
+		r.Data = scratch.JSON(value)
+	case semconv.SentryRequestCookies:
+		r.Cookies = scratch.JSON(value)
+	case semconv.SentryRequestEnv:
+		r.Env = scratch.JSON(value)
+	default:
+		name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix)
+		if ok {
+			r.Headers = append(r.Headers, event.Tag{Key: name, Value: attr.Joined(value)})
+		}
+		return ok
+	}
+	return true
 }

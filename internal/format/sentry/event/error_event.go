@@ -81,6 +81,11 @@ type HTTPRequest struct {
 	Data        []byte // JSON: the body
 }
 
+// IsEmpty reports whether nothing of the request is known, except for a fragment.
+func (r *HTTPRequest) IsEmpty() bool {
+	return r.URL == "" && r.Method == "" && len(r.QueryString)+len(r.Headers)+len(r.Data)+len(r.Cookies)+len(r.Env) == 0
+}
+
 // DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a *discard.Error.
 func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	e := &ErrorEvent{}
