@@ -114,8 +114,8 @@ load: build ## Send profiles at a rising rate up to overload, and write docs/loa
 fullrate: build ## Send spans and chunks to one core at its full rate for TIME (5m): no span may be evicted
 	go test ./internal/testkit/e2e/load -tags load -run TestFullRate -count=1 -timeout 1h -v -args -time $(or $(TIME),5m)
 
-simulate: ## Simulate a tier of linking collectors in virtual time, with SPANS (1000000000) spans: link rate, memory, imbalance
-	go test ./internal/testkit/simulate -run TestSimulate -count=1 -timeout 2h -v -args -spans $(or $(SPANS),1000000000)
+simulate: build ## Simulate a tier of linking collectors in virtual time, with SPANS (1000000000) spans; compare the simulation with running collectors
+	go test ./internal/testkit/simulate -run 'TestSimulate|TestBuilt' -count=1 -timeout 2h -v -args -idle -spans $(or $(SPANS),1000000000)
 
 # The library is Sentry's own; 10^5 values of 88 rules take half an hour on two idle cores.
 relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated values per rule, and process events with it; needs python3

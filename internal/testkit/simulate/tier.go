@@ -32,9 +32,12 @@ type collector interface {
 	// expire drops spans that arrived more than keep seconds before now.
 	expire(now, keep int)
 	add(now int, s span)
+	// hold receives a chunk, which is due after the tier's Wait.
+	hold(session uint32, chunk int)
 	// link returns the number of spans of a chunk that are in the index.
 	link(now int, session uint32, chunk int) int
-	crash()
+	// crash stops the collector up to a second. It loses its spans, and keeps its chunks.
+	crash(until int)
 	size() int
 	evicted() int64
 }
@@ -179,7 +182,7 @@ func (r *run) crashAndAssign(now int) {
 	for _, crash := range r.Crashes {
 		switch now {
 		case crash.At:
-			r.collectors[crash.Collector].crash()
+			r.collectors[crash.Collector].crash(crash.Until)
 		case crash.At + sessionTimeout, crash.Until:
 			r.assign(now)
 			messages := r.waiting[crash.Collector]
@@ -216,6 +219,7 @@ func (r *run) chunks(now int) {
 				r.due[now+1] = append(r.due[now+1], c)
 				continue
 			}
+			r.collectors[c.holder].hold(c.session, c.chunk)
 			r.due[now+r.Wait] = append(r.due[now+r.Wait], c)
 			r.schedule(c.session, c.chunk+1)
 			continue
