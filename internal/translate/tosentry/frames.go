@@ -43,6 +43,7 @@ type frameReader struct {
 	location []dictionary.LocationIndex
 	loc      dictionary.Location
 	raw      rawFrame // of loc
+	mapping  dictionary.Mapping
 }
 
 // frameRange is the range of a location's frames: several if calls were inlined.
@@ -73,6 +74,7 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 
 // start discards the previous profile.
 func (r *frameReader) start(fromSentry bool) {
+	clear(r.frames) // their texts belong to the message
 	r.frames, r.mappings = r.frames[:0], r.mappings[:0]
 	r.stacks.Reset()
 	r.frameTypes, r.broken, r.fromSentry = map[string]int{}, 0, fromSentry
@@ -101,7 +103,11 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	}
 	r.indices = r.indices[:0]
 	for _, location := range r.location {
-		frames := r.read(location)
+		frames, known := r.locationOf.Get(int(location))
+		if !known {
+			frames = r.read(location)
+			r.locationOf.Set(int(location), frames)
+		}
 		if frames == (frameRange{}) {
 			return 0, discard.ReasonTooManyFrames
 		}
@@ -121,9 +127,6 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 // read returns the frames of a location, or none if the limit is reached. A missing location becomes an empty frame: stacks keep their
 // depth.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
-	if known, ok := r.locationOf.Get(int(index)); ok {
-		return known
-	}
 	if !r.view.Location(index, &r.loc) {
 		r.broken++
 	}
@@ -151,7 +154,6 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	}
 	r.frameTypes[frameType]++
 	frames.end = int32(len(r.frames))
-	r.locationOf.Set(int(index), frames)
 	return frames
 }
 
@@ -206,9 +208,8 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	filename, known := r.mappingOf.Get(int(index))
 	if !known {
-		var m dictionary.Mapping
-		r.view.Mapping(index, &m)
-		filename = r.text(m.Filename)
+		r.view.Mapping(index, &r.mapping)
+		filename = r.text(r.mapping.Filename)
 		r.mappingOf.Set(int(index), filename)
 		r.mappings = append(r.mappings, index)
 	}

@@ -79,8 +79,8 @@ func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 // image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. ok is false if the mapping has no ID that symbol
 // servers know; Go's build ID is an example.
 func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
-	var m dictionary.Mapping
-	r.view.Mapping(index, &m)
+	r.view.Mapping(index, &r.mapping)
+	m := &r.mapping
 	image.CodeFile = r.text(m.Filename)
 	buildID := ""
 	for _, index := range m.Attributes {

@@ -84,12 +84,12 @@ const maxPooledExport = 32 << 20
 
 // release returns the exporter to the pool, without references to the message.
 func (e *profileExporter) release() {
-	observations := cap(e.samples.observations) + cap(e.samples.scratch) + cap(e.samples.counted)
+	observations := cap(e.samples.observations) + e.samples.sorter.Cap() + cap(e.samples.counted)
 	tables := e.frames.stackOf.Cap() + e.frames.locationOf.Cap() + cap(e.samples.keys.kinds)
 	if e.splitter.MemoryBytes()+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
 		return
 	}
-	clear(e.frames.frames[:cap(e.frames.frames)])
+	clear(e.frames.frames)
 	e.frames.view, e.frames.keys = dictionary.View{}, keyTable{}
 	e.samples.close()
 	e.splitter.Close()

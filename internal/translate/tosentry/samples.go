@@ -3,6 +3,8 @@
 package tosentry
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -13,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry/internal/memo"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -30,13 +33,17 @@ type sampleReader struct {
 	observations []chunking.Observation
 	threads      []profile.Thread
 
-	threadOf map[string]int32
+	threadOf map[string]int32  // by ID
+	threadAt memo.Table[int32] // by attribute with the ID or, without an ID, the name
 	counted  []countedSample
-	scratch  []chunking.Observation // of sorting
+	sorter   chunking.TimeSorter
 }
 
 // open prepares the reader for a message.
-func (r *sampleReader) open(view dictionary.View, keys keyTable) { r.view, r.keys = view, keys }
+func (r *sampleReader) open(view dictionary.View, keys keyTable) {
+	r.view, r.keys = view, keys
+	r.threadAt.Open(len(keys.kinds))
+}
 
 // close drops references to the message and keeps the memory.
 func (r *sampleReader) close() {
@@ -56,6 +63,7 @@ type countedSample struct {
 func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
 	r.observations = r.observations[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
+	r.threadAt.Clear()
 	largest := w
 	for _, profile := range profiles {
 		r.counted = r.counted[:0]
@@ -67,20 +75,15 @@ func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frame
 		largest.period = max(largest.period, r.spread(profile, w, e).period)
 	}
 	r.dropLate(e)
-	r.scratch = chunking.SortByTime(r.observations, r.scratch)
+	r.sorter.Sort(r.observations)
 	return largest
 }
 
 // dropLate drops observations after the last representable time.
 func (r *sampleReader) dropLate(e *Export) {
-	kept := r.observations[:0]
-	for _, o := range r.observations {
-		if o.Time < jsonscan.MaxUnixNano {
-			kept = append(kept, o)
-		}
-	}
-	e.lose(discard.ReasonTimeOutOfRange, len(r.observations)-len(kept))
-	r.observations = kept
+	all := len(r.observations)
+	r.observations = slices.DeleteFunc(r.observations, func(o chunking.Observation) bool { return o.Time >= jsonscan.MaxUnixNano })
+	e.lose(discard.ReasonTimeOutOfRange, all-len(r.observations))
 }
 
 // sample reads one sample. It returns a reason if the sample is unusable.
@@ -127,37 +130,50 @@ func threadOr(id, name string) string { return attr.FirstText(id, name, noThread
 
 // thread returns the index of the sample's thread. The first sample with a name or a priority determines these fields.
 func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
-	id, name, named, priority := "", "", false, (*int64)(nil)
+	var id, name, priority int32 // indices of the attribute table; 0 = none
 	for i := range attributes.Len() {
 		index := attributes.At(i)
 		switch r.keys.kind(index) {
 		case attributeThreadID:
-			id, named = attr.Clip(r.keys.text(index), attr.MaxIDBytes), true
+			id = index
 		case attributeThreadName:
-			name = attr.Clip(r.keys.text(index), attr.MaxNameBytes)
+			name = index
 		case attributeThreadPriority:
-			if value := r.keys.value(index); value.Type() == pcommon.ValueTypeInt {
-				number := value.Int()
-				priority = &number
-			}
+			priority = index
 		}
 	}
-	if !named {
-		id = attr.Clip(threadOr("", name), attr.MaxIDBytes)
+	stated := int(cmp.Or(id, name))
+	thread, known := r.threadAt.Get(stated)
+	if !known {
+		thread = r.threadWith(id, name)
+		r.threadAt.Set(stated, thread)
 	}
-	id = strings.ToValidUTF8(id, "\uFFFD") // as written, so that each thread has one ID
+	t := &r.threads[thread]
+	if t.Name == "" && name != 0 {
+		t.Name = attr.Clip(r.keys.text(name), attr.MaxNameBytes)
+	}
+	if t.Priority == nil && priority != 0 && r.keys.value(priority).Type() == pcommon.ValueTypeInt {
+		number := r.keys.value(priority).Int()
+		t.Priority = &number
+	}
+	return thread
+}
+
+// threadWith returns the index of the thread with an ID or, if it has none, a name.
+func (r *sampleReader) threadWith(idIndex, nameIndex int32) int32 {
+	id := noThread
+	switch {
+	case idIndex != 0:
+		id = r.keys.text(idIndex)
+	case nameIndex != 0:
+		id = threadOr("", attr.Clip(r.keys.text(nameIndex), attr.MaxNameBytes))
+	}
+	id = strings.ToValidUTF8(attr.Clip(id, attr.MaxIDBytes), "\uFFFD") // as written, so that each thread has one ID
 	thread, known := r.threadOf[id]
 	if !known {
 		thread = int32(len(r.threads))
 		r.threads = append(r.threads, profile.Thread{ID: id})
 		r.threadOf[id] = thread
-	}
-	t := &r.threads[thread]
-	if t.Name == "" {
-		t.Name = name
-	}
-	if t.Priority == nil {
-		t.Priority = priority
 	}
 	return thread
 }

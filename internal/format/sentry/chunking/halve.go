@@ -24,7 +24,7 @@ func Halve(payload []byte) (halves []Part) {
 	for i := range all {
 		all[i] = Observation{Time: chunk.Samples.Time[i], Stack: chunk.Samples.Stack[i], Thread: chunk.Samples.Thread[i]}
 	}
-	SortByTime(all, nil)
+	new(TimeSorter).Sort(all)
 
 	var s Splitter
 	s.Open(2 * sentry.MaxOutgoingChunk)

@@ -3,53 +3,102 @@
 package chunking
 
 import (
-	"cmp"
+	"math/bits"
 	"slices"
 )
 
-// SortByTime sorts observations by time and keeps the order of equal times. It is a radix sort with
-// 12-bit digits; sorting by comparison takes three times as long (internal/testkit/bench). It
-// returns the scratch memory for the next call.
-func SortByTime(all, scratch []Observation) []Observation {
+// TimeSorter sorts observations by time. It reuses its memory.
+type TimeSorter struct {
+	scratch   []Observation
+	low, high [1 << digit]int32 // by digit: the position in the result of the next observation
+}
+
+const digit = 10 // bits
+
+// few is the number of observations that are sorted by insertion.
+const few = 32
+
+// Sort sorts observations by time and keeps the order of equal times. It is a radix sort of the two
+// highest digits, which almost always decide; observations that have both in common are sorted
+// again.
+func (s *TimeSorter) Sort(all []Observation) {
 	first, last, sorted := timeBounds(all)
 	if sorted {
-		return scratch
+		return
 	}
-	const digit, few = 12, 64
-	if len(all) < few {
-		slices.SortStableFunc(all, func(a, b Observation) int { return cmp.Compare(a.Time, b.Time) })
-		return scratch
+	if len(all) <= few {
+		insertionSort(all)
+		return
 	}
-	scratch = slices.Grow(scratch[:0], len(all))[:len(all)]
-	from, to := all, scratch
-	for shift := 0; (last-first)>>shift > 0; shift += digit {
-		var starts [1 << digit]int32
-		for i := range from {
-			starts[(from[i].Time-first)>>shift&(1<<digit-1)]++
+	shift := max(0, bits.Len64(last-first)-2*digit)
+	s.distribute(all, first, shift)
+	for begin := 0; begin < len(all); {
+		end, key := begin+1, (all[begin].Time-first)>>shift
+		for end < len(all) && (all[end].Time-first)>>shift == key {
+			end++
 		}
-		sum := int32(0)
-		for i, count := range starts {
-			starts[i] = sum
-			sum += count
+		switch size := end - begin; {
+		case size > few:
+			new(TimeSorter).Sort(all[begin:end])
+		case size > 1:
+			insertionSort(all[begin:end])
 		}
-		for i := range from {
-			d := (from[i].Time - first) >> shift & (1<<digit - 1)
-			to[starts[d]] = from[i]
-			starts[d]++
+		begin = end
+	}
+}
+
+// distribute sorts observations by two digits of (time - first) >> shift.
+func (s *TimeSorter) distribute(all []Observation, first uint64, shift int) {
+	const mask = 1<<digit - 1
+	s.scratch = slices.Grow(s.scratch[:0], len(all))[:len(all)]
+	s.low, s.high = [1 << digit]int32{}, [1 << digit]int32{}
+	for i := range all {
+		key := (all[i].Time - first) >> shift
+		s.low[key&mask]++
+		s.high[key>>digit&mask]++
+	}
+	sumBefore(s.low[:])
+	sumBefore(s.high[:])
+	for i := range all {
+		next := &s.low[(all[i].Time-first)>>shift&mask]
+		s.scratch[*next] = all[i]
+		*next++
+	}
+	for i := range s.scratch {
+		next := &s.high[(s.scratch[i].Time-first)>>shift>>digit&mask]
+		all[*next] = s.scratch[i]
+		*next++
+	}
+}
+
+// sumBefore replaces each number with the sum of those before it.
+func sumBefore(numbers []int32) {
+	sum := int32(0)
+	for i, n := range numbers {
+		numbers[i] = sum
+		sum += n
+	}
+}
+
+func insertionSort(all []Observation) {
+	for i := 1; i < len(all); i++ {
+		o, j := all[i], i
+		for ; j > 0 && all[j-1].Time > o.Time; j-- {
+			all[j] = all[j-1]
 		}
-		from, to = to, from
+		all[j] = o
 	}
-	if &from[0] != &all[0] {
-		copy(all, from)
-	}
-	return scratch
 }
 
 func timeBounds(all []Observation) (first, last uint64, sorted bool) {
 	first, sorted = ^uint64(0), true
-	for _, o := range all {
-		sorted = sorted && o.Time >= last
-		first, last = min(first, o.Time), max(last, o.Time)
+	for i := range all {
+		time := all[i].Time
+		sorted = sorted && time >= last
+		first, last = min(first, time), max(last, time)
 	}
 	return first, last, sorted
 }
+
+// Cap returns the number of observations for which there is memory.
+func (s *TimeSorter) Cap() int { return cap(s.scratch) }

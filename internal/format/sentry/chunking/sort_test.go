@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSortByTime: as the standard library sorts, equal times in their order.
-func TestSortByTime(t *testing.T) {
+// TestTimeSorter: as the standard library sorts, equal times in their order.
+func TestTimeSorter(t *testing.T) {
 	for _, n := range []int{0, 1, 63, 64, 5000} {
 		for _, spread := range []uint64{1, 1000, 60_000_000_000, 1 << 62} {
 			var all, want []Observation
@@ -22,7 +22,7 @@ func TestSortByTime(t *testing.T) {
 			}
 			want = append(want, all...)
 			slices.SortStableFunc(want, func(a, b Observation) int { return cmp.Compare(a.Time, b.Time) })
-			SortByTime(all, nil)
+			new(TimeSorter).Sort(all)
 			require.Equal(t, want, all)
 		}
 	}

@@ -84,17 +84,23 @@ func AppendFraction(dst []byte, nanos uint32) []byte {
 	if nanos == 0 {
 		return dst
 	}
-	digits := [10]byte{'.', '0' + byte(nanos/100_000_000)}
+	begin := len(dst)
+	dst = append(dst, ".000000000"...)
+	digits := (*[10]byte)(dst[begin:])
 	high, low := nanos%100_000_000/10_000, nanos%10_000
-	copy(digits[2:], twoDigits[high/100][:])
-	copy(digits[4:], twoDigits[high%100][:])
-	copy(digits[6:], twoDigits[low/100][:])
-	copy(digits[8:], twoDigits[low%100][:])
-	end := len(digits)
-	for digits[end-1] == '0' {
+	digits[1] += byte(nanos / 100_000_000)
+	*(*[2]byte)(digits[2:]) = twoDigits[high/100]
+	*(*[2]byte)(digits[4:]) = twoDigits[high%100]
+	end := begin + 6
+	if low != 0 {
+		*(*[2]byte)(digits[6:]) = twoDigits[low/100]
+		*(*[2]byte)(digits[8:]) = twoDigits[low%100]
+		end = begin + len(digits)
+	}
+	for dst[end-1] == '0' {
 		end--
 	}
-	return append(dst, digits[:end]...)
+	return dst[:end]
 }
 
 // twoDigits holds the texts of 0 to 99.
