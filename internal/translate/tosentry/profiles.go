@@ -3,7 +3,6 @@
 package tosentry
 
 import (
-	"bytes"
 	"strings"
 	"sync"
 
@@ -216,7 +215,7 @@ func (e *profileExporter) add(part chunking.Part, platform, id string) {
 	e.chunkIDs[id] = true
 	part.SetChunkID(id)
 	e.Items = append(e.Items, Outgoing{
-		Item:  sentry.Item{Header: chunkHeader(platform), Payload: bytes.Clone(part.Payload)},
+		Item:  sentry.Item{Header: chunkHeader(platform), Payload: e.splitter.TakePayload()},
 		Count: part.Count,
 	})
 }

@@ -3,6 +3,7 @@
 package chunking
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -56,11 +57,36 @@ func (w *payloadWriter) write(t times) (ok bool) {
 }
 
 // estimate returns the approximate length of the payload, to avoid reallocation. In recorded
-// chunks, a sample has 70 bytes, a frame 150, and a stack entry 4.
+// chunks, a sample has 62 bytes besides its thread's ID, and a stack entry 5. Some frames stand for
+// all of them: those of minified code have long texts. A part with few samples has few of the stacks.
 func (w *payloadWriter) estimate() int {
 	c := w.chunk
-	return min(w.maxPayload, 70*c.Samples.Len()+150*len(c.Frames)+4*c.Stacks.Entries())
+	sample := 62
+	if len(c.Threads) > 0 {
+		sample += len(c.Threads[0].ID)
+	}
+	measured, frames := min(32, len(c.Frames)), 0
+	for i := range measured {
+		frames += c.Frames[i*len(c.Frames)/measured].EstimateSize()
+	}
+	frames = frames * len(c.Frames) / max(1, measured)
+	stacks := max(1, c.Stacks.Len())
+	return sample*c.Samples.Len() + (frames+5*c.Stacks.Entries())*min(c.Samples.Len(), stacks)/stacks
 }
+
+// take returns the last payload in memory that the caller may keep: a copy, unless the payload is
+// large and fills its memory.
+func (w *payloadWriter) take() []byte {
+	payload := w.payload
+	if len(payload) < handedOver || len(payload) < cap(payload)/4*3 {
+		return bytes.Clone(payload)
+	}
+	w.payload = nil
+	return payload
+}
+
+// handedOver is the size from which a copy takes longer than new memory for the next payload.
+const handedOver = 256 << 10
 
 // measurementsOf returns the measurements of a part.
 func (w *payloadWriter) measurementsOf(t times) (all []profile.Measurement) {

@@ -33,7 +33,7 @@ type Profile struct {
 
 // Part is a chunk of a profile.
 type Part struct {
-	Payload []byte // its chunk ID consists of zeros until SetChunkID; valid until the next part
+	Payload []byte // its chunk ID consists of zeros until SetChunkID; valid until the next part, see TakePayload
 	Number  int    // 0 for the first part
 	Count   int    // observations
 }
@@ -83,6 +83,9 @@ func (s *Splitter) Open(maxBytes int) { s.payload.written, s.payload.maxWritten 
 
 // IsFull reports whether the limit of Open is reached.
 func (s *Splitter) IsFull() bool { return s.payload.isFull() }
+
+// TakePayload returns the payload of the last part, which stays valid.
+func (s *Splitter) TakePayload() []byte { return s.payload.take() }
 
 // MemoryBytes estimates the memory that the Splitter keeps.
 func (s *Splitter) MemoryBytes() int {

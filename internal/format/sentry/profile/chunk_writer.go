@@ -265,6 +265,12 @@ func (f *Frame) append(dst []byte) []byte {
 	return dst
 }
 
+// EstimateSize returns the approximate length of the frame in a payload.
+func (f *Frame) EstimateSize() int {
+	const namesAndNumbers = 90
+	return namesAndNumbers + len(f.Function) + len(f.Module) + len(f.Filename) + len(f.AbsPath) + len(f.Package) + len(f.Platform)
+}
+
 func appendFrameText(dst []byte, member, text string) []byte {
 	if text == "" {
 		return dst
