@@ -4,7 +4,6 @@ package chunking
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
@@ -46,7 +45,10 @@ func (w *payloadWriter) write(t times) (ok bool) {
 	c := w.chunk
 	c.Measurements = w.measurementsOf(t)
 	limit := min(w.maxPayload, w.maxWritten-w.written)
-	w.payload, ok = profile.AppendChunk(slices.Grow(w.payload[:0], min(limit, w.estimate())), c, limit)
+	if size := min(limit, w.estimate()); size > cap(w.payload) {
+		w.payload = make([]byte, 0, size) // slices.Grow would clear the memory first
+	}
+	w.payload, ok = profile.AppendChunk(w.payload[:0], c, limit)
 	w.written += 4 * (len(c.Threads) + c.Stacks.Len() + len(c.Frames) + w.points) // iterating over these
 	if ok {
 		w.written += len(w.payload)
