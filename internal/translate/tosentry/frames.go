@@ -137,28 +137,33 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if len(r.frames) == cap(r.frames) { // append would copy large lists more often
 		r.frames = slices.Grow(r.frames, min(1+3*len(r.frames), limit-len(r.frames)))
 	}
-	frames := frameRange{first: int32(len(r.frames))}
-	frame, frameType := r.common(&r.loc)
+	first := len(r.frames)
+	var frame profile.Frame
+	frameType := r.common(&r.loc, &frame)
 	switch {
 	case r.raw.set:
-		r.frames, r.loc.Lines = append(r.frames, r.finish(r.asProfiled(frame), frameType)), nil
+		r.setProfiled(&frame)
+		r.frames, r.loc.Lines = append(r.frames, frame), nil
 	case len(r.loc.Lines) == 0:
-		r.frames = append(r.frames, r.finish(frame, frameType))
+		r.frames = append(r.frames, frame)
 	}
 	for i, line := range r.loc.Lines {
-		frame := r.withLine(frame, line)
+		r.frames = append(r.frames, frame)
+		f := &r.frames[len(r.frames)-1]
+		r.setLine(f, line)
 		if i < len(r.loc.Lines)-1 { // inlined: the address belongs to the function into which the call was inlined
-			frame.InstructionAddr = 0
+			f.InstructionAddr = 0
 		}
-		r.frames = append(r.frames, r.finish(frame, frameType))
+	}
+	for i := first; i < len(r.frames) && !r.fromSentry; i++ {
+		finish(&r.frames[i], frameType)
 	}
 	r.frameTypes[frameType]++
-	frames.end = int32(len(r.frames))
-	return frames
+	return frameRange{int32(first), int32(len(r.frames))}
 }
 
-// common returns the fields that all frames of a location share. It sets Filename or AbsPath if the line's file is the other of the two.
-func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType string) {
+// common sets the fields that all frames of a location share. It sets Filename or AbsPath if the line's file is the other of the two.
+func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameType string) {
 	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
 		index := int32(index)
@@ -199,9 +204,9 @@ func (r *frameReader) common(l *dictionary.Location) (f profile.Frame, frameType
 		}
 	}
 	if l.Mapping != 0 {
-		r.refer(l.Mapping, &f)
+		r.refer(l.Mapping, f)
 	}
-	return f, frameType
+	return frameType
 }
 
 // refer records a reference to a mapping. For frames from other sources, its file name is the package.
@@ -218,14 +223,14 @@ func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	}
 }
 
-// withLine adds function, file and position: the inverse of fromsentry.functionFile.
-func (r *frameReader) withLine(f profile.Frame, line dictionary.Line) profile.Frame {
+// setLine sets function, file and position: the inverse of fromsentry.functionFile.
+func (r *frameReader) setLine(f *profile.Frame, line dictionary.Line) {
 	function, ok := r.view.Function(line.Function)
 	if !ok {
 		r.broken++
 	}
 	f.Function = attr.FirstText(r.text(function.Name), r.text(function.SystemName))
-	return r.placed(f, r.text(function.Filename), line.Line, line.Column)
+	r.setPosition(f, r.text(function.Filename), line.Line, line.Column)
 }
 
 // rawFrame is a frame before its symbolication.
@@ -235,13 +240,13 @@ type rawFrame struct {
 	set                    bool
 }
 
-// asProfiled adds the raw function and position of a symbolicated location: Sentry does its own symbolication.
-func (r *frameReader) asProfiled(f profile.Frame) profile.Frame {
+// setProfiled sets the raw function and position of a symbolicated location: Sentry does its own symbolication.
+func (r *frameReader) setProfiled(f *profile.Frame) {
 	f.Function, f.Module = r.raw.function, attr.FirstText(r.raw.module, f.Module)
-	return r.placed(f, r.raw.file, r.raw.line, r.raw.column)
+	r.setPosition(f, r.raw.file, r.raw.line, r.raw.column)
 }
 
-func (r *frameReader) placed(f profile.Frame, file string, line, column int64) profile.Frame {
+func (r *frameReader) setPosition(f *profile.Frame, file string, line, column int64) {
 	switch {
 	case f.Filename != "" || f.AbsPath != "":
 		f.AbsPath = file
@@ -251,7 +256,6 @@ func (r *frameReader) placed(f profile.Frame, file string, line, column int64) p
 		f.Filename = file
 	}
 	f.Line, f.Column = position(line), position(column)
-	return f
 }
 
 // text returns an entry of the string table, clipped. Any number of frames may refer to it.
@@ -285,16 +289,12 @@ func isAbsolute(file string) bool {
 }
 
 // finish adds the fields that Sentry's SDKs set to a frame from another source.
-func (r *frameReader) finish(f profile.Frame, frameType string) profile.Frame {
-	if r.fromSentry {
-		return f
-	}
-	f.Function, f.Module = splitFunction(f, frameType)
+func finish(f *profile.Frame, frameType string) {
+	f.Function, f.Module = splitFunction(*f, frameType)
 	if f.InApp == profile.InAppAbsent {
-		f.InApp = InApp(&f, frameType)
+		f.InApp = InApp(f, frameType)
 	}
 	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
-	return f
 }
 
 // settlePlatform returns the platform of the profile: the stated one, else that of most frames. Native and kernel frames count only if
