@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -60,8 +61,17 @@ var batches = map[string]func(b *testing.B) []pprofile.Profiles{
 
 // BenchmarkBatch compares joining messages and exporting the batch with exporting each message, as the exporter otlp_http does: marshalling
 // and compression, without HTTP. The time for decoding OTLP, which both include, is subtracted. merge is pdata's function, which the batches of
-// the collector's exporters use. The floor exports a known batch.
+// the collector's exporters use. The floor exports a known batch. "whole" is the CPU time of the built collector, from receiving to exporting
+// over HTTP.
 func BenchmarkBatch(b *testing.B) {
+	backend, err := discard.Start()
+	must(err)
+	defer backend.Close()
+	c, err := startBatching(backend)
+	if err != nil {
+		b.Skip(err)
+	}
+	defer c.stop()
 	var sources []payload.Source
 	for name := range batches {
 		sources = append(sources, payload.Source{Name: name, Load: func() (payload.Payload, error) { return payload.Payload{Name: name}, nil }})
@@ -95,7 +105,7 @@ func BenchmarkBatch(b *testing.B) {
 			)
 		}
 		took := race(b, contestants...)
-		for i, name := range []string{"gzip", "zstd"} {
+		for i, name := range compressions {
 			net := func(i int) time.Duration { return max(1, took[i]-took[0]) } // short runs are within the resolution of the clock
 			single := net(1 + 4*i)
 			report(b, "batch÷single-"+name, net(2+4*i), single)
@@ -103,6 +113,10 @@ func BenchmarkBatch(b *testing.B) {
 			report(b, "floor÷single-"+name, net(4+4*i), single)
 		}
 		report(b, "batch-bytes÷single", size[1], size[0])
+		whole := c.sendBatches(encoded)
+		for i, name := range compressions {
+			report(b, "whole÷single-"+name, whole[2*i+1], whole[2*i])
+		}
 	})
 }
 

@@ -52,6 +52,8 @@ var figures = []figure{
 	{"Compress", "zstd-bytes÷std", atMost(1.1, 1)},
 	{"Batch", "batch÷single-gzip", atMost(1, 0.8)},
 	{"Batch", "batch÷single-zstd", atMost(1, 0.8)},
+	{"Batch", "whole÷single-gzip", atMost(1, 0.8)},
+	{"Batch", "whole÷single-zstd", atMost(1, 0.8)},
 	{"Batch", "batch-bytes÷single", atMost(1, 0.5)},
 	{"Batch", "floor÷single-gzip", nothing},
 	{"Batch", "floor÷single-zstd", nothing},
