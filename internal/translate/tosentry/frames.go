@@ -70,7 +70,24 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 	r.stackOf.Open(d.StackTable().Len())
 	r.locationOf.Open(d.LocationTable().Len())
 	r.mappingOf.Open(d.MappingTable().Len())
+	r.reserve(d)
 }
+
+// reserve reserves memory for a profile that uses the whole dictionary, as that of most messages does: growing the lists of a large profile
+// would copy them several times.
+func (r *frameReader) reserve(d pprofile.ProfilesDictionary) {
+	entries := 0
+	for _, stack := range d.StackTable().All() {
+		entries += stack.LocationIndices().Len()
+	}
+	r.stacks.Reset()
+	r.stacks.Reserve(d.StackTable().Len(), min(entries, r.maxEntries()))
+	r.frames = slices.Grow(r.frames[:0], min(d.LocationTable().Len(), r.maxFrames()))
+}
+
+// maxFrames and maxEntries are the limits of a profile.
+func (r *frameReader) maxFrames() int  { return min(sentry.MaxFrames, r.limit/bytesOfFrame) }
+func (r *frameReader) maxEntries() int { return min(maxStackEntries, r.limit/bytesOfEntry) }
 
 // start discards the previous profile.
 func (r *frameReader) start(fromSentry bool) {
@@ -118,7 +135,7 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 			return 0, discard.ReasonTooManyFrames
 		}
 	}
-	if r.stacks.Entries()+len(r.indices) > min(maxStackEntries, r.limit/bytesOfEntry) {
+	if r.stacks.Entries()+len(r.indices) > r.maxEntries() {
 		return 0, discard.ReasonTooManyFrames
 	}
 	return r.stacks.Append(r.indices...), ""
@@ -130,12 +147,8 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if !r.view.Location(index, &r.loc) {
 		r.broken++
 	}
-	limit := min(sentry.MaxFrames, r.limit/bytesOfFrame)
-	if len(r.frames)+max(1, len(r.loc.Lines)) > limit {
+	if len(r.frames)+max(1, len(r.loc.Lines)) > r.maxFrames() {
 		return frameRange{}
-	}
-	if len(r.frames) == cap(r.frames) { // append would copy large lists more often
-		r.frames = slices.Grow(r.frames, min(1+3*len(r.frames), limit-len(r.frames)))
 	}
 	first := len(r.frames)
 	var frame profile.Frame

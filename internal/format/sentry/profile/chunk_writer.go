@@ -158,7 +158,7 @@ func (w *chunkWriter) reset(s *Sampled) {
 	w.stackNumber = zeroed(w.stackNumber, s.Stacks.Len())
 	w.frameNumber = zeroed(w.frameNumber, len(s.Frames))
 	w.threads = zeroed(w.threads, len(s.Threads))
-	w.stacks, w.frames = w.stacks[:0], w.frames[:0]
+	w.stacks, w.frames = slices.Grow(w.stacks[:0], s.Stacks.Len()), slices.Grow(w.frames[:0], len(s.Frames))
 	w.threadText, w.threadEnds = w.threadText[:0], w.threadEnds[:0]
 	for i := range s.Threads {
 		w.threadText = append(w.threadText, `,"thread_id":`...)

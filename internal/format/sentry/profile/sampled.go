@@ -2,7 +2,11 @@
 
 package profile
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+import (
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+)
 
 // Sampled is the object "profile" of both formats: samples refer to stacks, and stacks to frames.
 // After decoding, every index is in range.
@@ -69,6 +73,11 @@ func (s *Stacks) Append(frames ...int32) int32 {
 	s.frames = append(s.frames, frames...)
 	s.ends = append(s.ends, int32(len(s.frames)))
 	return int32(len(s.ends) - 1)
+}
+
+// Reserve reserves memory for a number of stacks, and of frames in all of them together.
+func (s *Stacks) Reserve(stacks, entries int) {
+	s.ends, s.frames = slices.Grow(s.ends, stacks), slices.Grow(s.frames, entries)
 }
 
 // Entries returns the number of frames in all stacks together.
