@@ -62,7 +62,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		indexSessions: meter.UpDownCounter("otelcol_processor_profile_transform_index_sessions", "{session}",
 			"Number of sessions currently in the index."),
 		indexBytes: meter.UpDownCounter("otelcol_processor_profile_transform_index_bytes", "By",
-			"Memory that the index currently uses, estimated."),
+			"Estimated memory that the index currently uses."),
 		indexLimit: meter.UpDownCounter("otelcol_processor_profile_transform_index_limit", "By",
 			"Memory that the index may use before it drops spans."),
 		heldMessages: meter.UpDownCounter("otelcol_processor_profile_transform_held_messages", "{message}",

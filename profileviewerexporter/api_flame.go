@@ -25,7 +25,7 @@ const maxTop = 200
 type graphAnswer struct {
 	answer.Omissions
 	Profiles []string              `json:"profiles"` // IDs of the selected profiles
-	Origin   string                `json:"origin"`
+	Origin   string                `json:"origin"`   // earliest start of the selected profiles
 	Measure  catalog.MeasureAnswer `json:"measure"`
 	Total    int64                 `json:"total"` // total weight of the selection
 	Idle     int64                 `json:"idle"`

@@ -30,7 +30,7 @@ type noticeAnswer struct {
 	Reason    string `json:"reason"`
 	Detail    string `json:"detail"`
 	Count     int64  `json:"count"`
-	Last      string `json:"last"`
+	Last      string `json:"last"` // in RFC 3339
 }
 
 func (v *viewer) noticeList(r *http.Request) (any, error) {

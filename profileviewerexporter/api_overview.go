@@ -18,9 +18,9 @@ type overviewAnswer struct {
 	answer.Omissions
 	Bytes        int64                    `json:"bytes"`
 	MaxBytes     int64                    `json:"max_bytes"`
-	MaxAge       float64                  `json:"max_age"` // seconds
-	Evicted      int64                    `json:"evicted"`
-	Dropped      int64                    `json:"dropped"`
+	MaxAge       float64                  `json:"max_age"`  // seconds
+	Evicted      int64                    `json:"evicted"`  // number of messages removed because of their age or a full store
+	Dropped      int64                    `json:"dropped"`  // number of messages larger than max_bytes
 	Services     []catalog.ServiceAnswer  `json:"services"` // largest services, sorted by name
 	Profiles     []catalog.ProfileListing `json:"profiles"` // newest profiles; absent with entries=0
 	Traces       []catalog.TraceListing   `json:"traces"`

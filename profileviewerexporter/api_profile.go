@@ -23,17 +23,16 @@ type profileAnswer struct {
 	Attributes []answer.Attribute `json:"attributes"`
 	ThreadList []threadAnswer     `json:"thread_list"` // at most 200; the page opens the first
 	SpanList   []spanSamples      `json:"span_list"`   // heaviest first
-	Broken     int                `json:"broken"`
+	Broken     int                `json:"broken"`      // number of invalid references
 }
 
 type threadAnswer struct {
-	ID      string `json:"id"`
-	Name    string `json:"name"`
-	Samples int64  `json:"samples"`
-	Busy    int64  `json:"busy"` // weight of samples with a stack
-	Idle    int64  `json:"idle"`
-	// Activity is the fraction of each time step in which the thread was busy, from 0 to 1; absent if times are unknown.
-	Activity []float32 `json:"activity,omitempty"`
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Samples  int64     `json:"samples"`
+	Busy     int64     `json:"busy"`               // weight of samples with a stack
+	Idle     int64     `json:"idle"`               // weight of samples without a stack
+	Activity []float32 `json:"activity,omitempty"` // fraction of each time step that the thread was busy (0 to 1); absent if times are unknown
 }
 
 // activitySteps is the number of steps of an activity chart. Each step is a few pixels wide.

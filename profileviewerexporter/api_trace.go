@@ -31,8 +31,7 @@ type traceAnswer struct {
 	catalog.TraceListing
 	SpanList []spanAnswer     `json:"span_list,omitempty"` // absent with spans=0
 	LogList  []records.Answer `json:"log_list"`
-	// Origin is the start of the earliest span; offsets are relative to it.
-	Origin string `json:"origin"`
+	Origin   string           `json:"origin"` // start of the earliest span; offsets are relative to it
 }
 
 // spanAnswer is a row of a trace. Attributes and events are in a separate response,

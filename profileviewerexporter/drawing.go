@@ -29,7 +29,7 @@ const (
 
 // drawingAnswer is the visible part of a graph; see [flame.Drawing].
 type drawingAnswer struct {
-	Smallest int64 `json:"smallest"` // smallest extent; smaller boxes are combined
+	Smallest int64 `json:"smallest"` // smallest extent of a box; smaller ones are combined
 	// Boxes are lists of numbers: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight (0 in inverted graphs),
 	// number of combined functions, 1 if the search matches, difference in comparisons.
 	Boxes [][9]int64 `json:"boxes"`

@@ -31,7 +31,7 @@ func newTelemetry(set component.TelemetrySettings, s *store.Store) (*telemetry, 
 	dropped, err := meter.Int64Counter("otelcol_exporter_profile_viewer_dropped_messages", metric.WithUnit("{message}"),
 		metric.WithDescription("Number of messages that were not stored."))
 	failed, err4 := meter.Int64Counter("otelcol_exporter_profile_viewer_storage_errors", metric.WithUnit("{error}"),
-		metric.WithDescription("Number of failed accesses to the storage."))
+		metric.WithDescription("Number of failed storage operations."))
 	evicted, err2 := meter.Int64ObservableCounter("otelcol_exporter_profile_viewer_evicted_messages", metric.WithUnit("{message}"),
 		metric.WithDescription("Number of messages that were evicted because the store was full or because of their age."))
 	size, err3 := meter.Int64ObservableGauge("otelcol_exporter_profile_viewer_kept_bytes", metric.WithUnit("By"),

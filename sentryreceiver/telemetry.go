@@ -67,7 +67,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		unlinkedCount: meter.Counter("otelcol_receiver_sentry_unlinked_observations", "{observation}",
 			"Number of observations of V1 profiles without a link to a span, by reason."),
 		bytesInFlight: meter.UpDownCounter("otelcol_receiver_sentry_bytes_in_flight", "By",
-			"Number of bytes of bodies that are being read, decoded or translated, and of output that is being delivered."),
+			"Size of request bodies that are being read, decoded or translated, and of output that is being delivered."),
 	}
 	t.valuesScrubbed = meter.Counter("otelcol_receiver_sentry_values_scrubbed", "{value}",
 		"Number of values that scrubbing replaced or removed, by rule and signal.")

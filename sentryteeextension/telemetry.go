@@ -49,9 +49,9 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		items: meter.Counter("otelcol_extension_sentry_tee_omitted", "{item}",
 			"Quantity of data omitted from forwarded requests and reported to Sentry, by data category."),
 		attempts: meter.Histogram("otelcol_extension_sentry_tee_upstream_duration", "s",
-			"Response time of Sentry, by outcome.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+			"Sentry's response time, by outcome.", 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 		storageErrors: meter.Counter("otelcol_extension_sentry_tee_storage_errors", "{error}",
-			"Number of failed operations of the storage."),
+			"Number of failed storage operations."),
 	}
 	gauge := func(name, unit, description string, value func(observed) int64) {
 		meter.Gauge(name, unit, description, func(o metric.Int64Observer) {
@@ -61,11 +61,11 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		})
 	}
 	gauge("otelcol_extension_sentry_tee_waiting_requests", "{request}",
-		"Number of requests that wait or are being forwarded.", func(o observed) int64 { return o.requests })
+		"Number of requests that are waiting or being forwarded.", func(o observed) int64 { return o.requests })
 	gauge("otelcol_extension_sentry_tee_bytes_in_flight", "By",
-		"Memory of requests that are being received or forwarded, or that wait.", func(o observed) int64 { return o.bytes })
+		"Memory used by requests that are waiting or are being received or forwarded.", func(o observed) int64 { return o.bytes })
 	gauge("otelcol_extension_sentry_tee_spool_bytes", "By",
-		"Size of the requests in the storage.", func(o observed) int64 { return o.spoolBytes })
+		"Size of the requests in storage.", func(o observed) int64 { return o.spoolBytes })
 	gauge("otelcol_extension_sentry_tee_oldest_age", "s",
 		"Age of the oldest waiting request.", func(o observed) int64 { return int64(o.oldest / time.Second) })
 	meter.Gauge("otelcol_extension_sentry_tee_active_limits", "{key}",

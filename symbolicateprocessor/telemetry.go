@@ -42,11 +42,11 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		downloads: meter.Counter("otelcol_processor_symbolicate_downloads", "{download}",
 			"Number of attempts to download a symbol file."),
 		held: meter.Counter("otelcol_processor_symbolicate_held_messages", "{message}",
-			"Number of messages that waited for symbol files, by the end of their hold."),
+			"Number of messages that waited for symbol files, by how the wait ended."),
 		known: meter.UpDownCounter("otelcol_processor_symbolicate_known_files", "{file}",
 			"Number of symbol files in the directory."),
 		openBytes: meter.UpDownCounter("otelcol_processor_symbolicate_open_bytes", "By",
-			"Memory of the opened symbol files."),
+			"Memory used by open symbol files."),
 		openTime: meter.Histogram("otelcol_processor_symbolicate_open_time", "s",
 			"Time to open a symbol file.", 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60),
 	}

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both.
-// All functions are pure: no clock, no logger, no network, no change of the input.
+// All functions are pure: no clock, no logger, no network, no changes to the input.
 //
-// Each direction is a package: fromsentry, tosentry and frommeasure. Package attr holds their
+// Each direction has a package: fromsentry, tosentry and frommeasure. Package attr contains their
 // shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
 // tosentry, toitems (logs and metrics) and toissues (events for exceptions).
 //
 // # Profiles
 //
 // A Sentry profile is a list of observations: at one instant, one thread had one stack. There are
-// two formats. V1 (item "profile") belongs to one transaction and counts time from an anchor. V2
+// two formats. V1 (item "profile") belongs to one transaction and measures time from an anchor. V2
 // (item "profile_chunk") is a part of a profiler session and uses Unix seconds. Stacks are lists of
 // frames, leaf first, as in OTLP.
 //
@@ -24,7 +24,7 @@
 //	names                    →  attribute keys                                           internal/semconv
 //
 // OTLP requires one Sample per identity, with its observations as timestamps. Samples have no
-// values: each observation counts one. The interval between observations varies (1 to 90 ms for a
+// values: each observation counts as one. The interval between observations varies (1 to 90 ms for a
 // nominal 9.9 ms), so a viewer derives time from the gaps. An idle thread has an empty stack, which
 // is entry 0 of OTLP's stack table.
 //
@@ -47,8 +47,8 @@
 //
 // # OTLP to Sentry
 //
-// Data from Sentry is restored as sent. Data of other origins becomes what Sentry's SDKs would have
-// sent.
+// Data from Sentry is restored as sent. Data from other sources becomes what Sentry's SDKs would
+// have sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
 //	values              →  observations            sample_weight.go, samples.go, sample_spread.go

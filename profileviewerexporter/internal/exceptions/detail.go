@@ -36,7 +36,7 @@ type DetailAnswer struct {
 
 // OccurrenceAnswer is an error in the list of its group.
 type OccurrenceAnswer struct {
-	Key     string `json:"key"`
+	Key     string `json:"key"` // ID of the error in requests
 	Time    string `json:"time"`
 	Service string `json:"service"`
 	Trace   string `json:"trace,omitempty"`

@@ -139,7 +139,7 @@ type GroupAnswer struct {
 	ID       string   `json:"id"`
 	Type     string   `json:"type"`
 	Message  string   `json:"message"`
-	Place    string   `json:"place"`
+	Place    string   `json:"place"` // innermost application frame
 	Services []string `json:"services"`
 	Handled  *bool    `json:"handled,omitempty"`
 	Count    int      `json:"count"`
@@ -154,7 +154,7 @@ type ListAnswer struct {
 	Groups []GroupAnswer `json:"groups"`
 	Count  int           `json:"count"`  // number of matching groups
 	Errors int           `json:"errors"` // number of errors in these groups
-	Unread int           `json:"unread"` // errors in messages that were not read, because a limit was reached
+	Unread int           `json:"unread"` // errors in messages that were not read because a limit was reached
 }
 
 // Columns are the columns of the list, the default first.

@@ -44,13 +44,12 @@ type Answer struct {
 // ListAnswer is a page of log records.
 type ListAnswer struct {
 	answer.Omissions
-	Records []Answer `json:"records"`
-	Count   int      `json:"count"`  // number of matching records
-	Unread  int      `json:"unread"` // records in messages that were not read, because a limit was reached
-	// Activity has the number of records per time step.
-	Activity []int  `json:"activity"`
-	First    string `json:"first"`
-	Last     string `json:"last"`
+	Records  []Answer `json:"records"`
+	Count    int      `json:"count"`    // number of matching records
+	Unread   int      `json:"unread"`   // records in messages that were not read because a limit was reached
+	Activity []int    `json:"activity"` // number of records per time step
+	First    string   `json:"first"`
+	Last     string   `json:"last"`
 }
 
 // Query selects log records: in addition to a [listing.Query],

@@ -51,7 +51,7 @@ type ListAnswer struct {
 	answer.Omissions
 	Series []Answer `json:"series"`
 	Count  int      `json:"count"`
-	Unread int      `json:"unread"` // points in messages that were not read, because a limit was reached
+	Unread int      `json:"unread"` // points in messages that were not read because a limit was reached
 	First  string   `json:"first"`
 	Last   string   `json:"last"`
 }

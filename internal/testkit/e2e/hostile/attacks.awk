@@ -7,7 +7,7 @@ BEGIN {
 	print "- **Bomb**: a small body that decompresses to a large one."
 	print "- **Reproduced**: an attack that once stopped a collector or made it drop all data."
 	print "- **Response**: the HTTP or gRPC status. For gRPC, 0 means success. For HTTP, 0 means no response: the client never completes its request.\n"
-	print "[Long texts in long lists](#long-texts-in-long-lists) reports the figures for accepted payloads.\n"
+	print "For accepted payloads, see [Long strings in long lists](#long-strings-in-long-lists).\n"
 	print "| Attack | Sent, bytes | Response | Duration | Peak memory, MiB | Bound, MiB | Verdict |"
 	print "|---|---|---|---|---|---|---|"
 }
@@ -51,22 +51,22 @@ BEGIN {
 	printf "| %s | %s | %s |\n", title, row[$3] == "" ? " | | | |" : row[$3], verdict
 }
 END {
-	print "\n## Long texts in long lists\n"
+	print "\n## Long strings in long lists\n"
 	print "`TestHostilePairs` tests whether small requests can cause large output. It starts with valid payloads of every kind: envelope items, both"
 	print "profile formats, the store, security, NEL and cron endpoints, all four OTLP signals, and Measure's events, spans and builds. For **every"
-	print "pair** of a text and a list in a payload, it lengthens both. It also replaces attribute values with objects that contain a long text."
+	print "pair** of a string and a list in a payload, it lengthens both. It also replaces attribute values with objects that contain a long string."
 	print "Each payload passes through the receivers, linking, all transforms, both modes of the Sentry exporter, OTLP/HTTP and the viewer, in one"
 	print "collector limited to 1 GiB. The test fails if:\n"
 	print "- a backend, the client or the log receives more than 16 bytes per request byte, plus 128 KiB (for Sentry output from OTLP requests: 32"
 	print "  bytes per request byte, plus 4 MiB);"
-	print "- one of them receives more than 8 additional bytes per byte added to the text, plus 16 KiB (except Sentry output from OTLP requests);"
+	print "- one of them receives more than 8 additional bytes per byte added to the string, plus 16 KiB (except Sentry output from OTLP requests);"
 	print "- the viewer sends a response above 8 MiB, or a download of more than 16 bytes per request byte, plus 128 KiB;"
 	print "- a request takes more than 10 µs of CPU time per byte, plus 1 s;"
 	print "- the collector exceeds its memory bound or exits;"
 	print "- a valid profile does not reach every destination afterward.\n"
-	print "`make attacks` sends every pair with large texts and lists. CI sends every 23rd pair with small ones and, for each text, one payload"
-	print "with that text and every list lengthened. The figures below are from a run with " sizes " sizes. In the column *Pair and destination*, *nothing*"
-	print "means that no text was lengthened, and *all lists* means that every list was lengthened.\n"
+	print "`make attacks` sends every pair with large strings and lists. CI sends every 23rd pair with small ones and, for each string, one payload"
+	print "in which that string and all lists are lengthened. The figures below are from a run with " sizes " sizes. In the column *Pair and"
+	print "destination*, *nothing* means that no string was lengthened, and *all lists* means that every list was lengthened.\n"
 	print "| Payload | Pairs | Sent, bytes | Most output bytes per input byte | Pair and destination | Peak memory, MiB | CPU per byte, µs | Verdict |"
 	print "|---|---|---|---|---|---|---|---|"
 	for (i = 1; i <= n; i++) print products[i]

@@ -24,10 +24,10 @@ const loadHead = `# Load
 
 This page reports the throughput of the collector binary, its response times, and its behavior under overload; ` + "`make load`" + ` generates it
 in six minutes. Two processes on one machine communicate over loopback: the collector, and a sender that also serves as the backend.
-Requests are gzipped, and each has a new profile ID. The sender keeps its rate regardless of the responses (with up to 256 concurrent
-requests) and measures response times from the scheduled send time.
+Requests are gzipped, and each has a new profile ID. The sender keeps a fixed rate regardless of the responses (with up to 256 concurrent
+requests), and measures response times from the scheduled send time.
 
-- *Recorded*: real SDK profiles up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
+- *Recorded*: real SDK profiles of up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
 - *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames.
 - *Generated, 5 MB*: the same kind of chunk with 57,000 samples, and proportionally more stacks and frames.
 - *OTLP*: the same profiles, converted to OTLP by this collector and sent to the ` + "`otlp`" + ` receiver.
@@ -104,12 +104,12 @@ everything. The columns on the right show where the CPU time goes, from a CPU pr
 encoding of the output, *GC* is the garbage collector, and *rest* includes HTTP, gRPC, system calls, scrubbing and the transactions of V1
 profiles.
 
-In the rows *received as OTLP*, the same profiles arrive as OTLP and are only forwarded: this cost has nothing to do with Sentry's format, and
-only changes to the OpenTelemetry Collector can reduce it.
+In the *received as OTLP* rows, the same profiles arrive as OTLP and are only forwarded: this cost has nothing to do with Sentry's format,
+and only changes to the OpenTelemetry Collector can reduce it.
 
-The rows *floor* show a small program in place of the collector. It inflates the request with the same library, and then compresses and posts
-the OTLP form of the profile, without links, which it knows in advance. It does not decode, translate or link, and it has no queue and no
-telemetry. A collector in Go that uses these libraries cannot avoid this work.
+In the *floor* rows, a small program replaces the collector. It inflates the request with the same library, and then compresses and posts
+the OTLP form of the profile, which is prepared in advance and has no links. It does not decode, translate or link, and it has no queue and
+no telemetry. A collector in Go that uses these libraries cannot avoid this work.
 
 `
 	gcHead = `
