@@ -5,7 +5,6 @@ package tosentry
 import (
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -73,19 +72,16 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 	r.reserve(d)
 }
 
-// reserve reserves memory for a profile that uses the whole dictionary, as that of most messages does: growing the lists of a large profile
-// would copy them several times.
+// reserve reserves memory for a profile that uses the whole dictionary: growing the lists of a large profile would copy them several times.
 func (r *frameReader) reserve(d pprofile.ProfilesDictionary) {
 	entries := 0
 	for _, stack := range d.StackTable().All() {
 		entries += stack.LocationIndices().Len()
 	}
-	r.stacks.Reset()
 	r.stacks.Reserve(d.StackTable().Len(), min(entries, r.maxEntries()))
 	r.frames = slices.Grow(r.frames[:0], min(d.LocationTable().Len(), r.maxFrames()))
 }
 
-// maxFrames and maxEntries are the limits of a profile.
 func (r *frameReader) maxFrames() int  { return min(sentry.MaxFrames, r.limit/bytesOfFrame) }
 func (r *frameReader) maxEntries() int { return min(maxStackEntries, r.limit/bytesOfEntry) }
 
@@ -211,8 +207,8 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 		case attributeRawColumn:
 			r.raw.column, r.raw.set = r.keys.value(index).Int(), true
 		case attributeFrameAddress:
-			if address, err := strconv.ParseUint(strings.TrimPrefix(r.keys.text(index), "0x"), 16, 64); err == nil {
-				f.InstructionAddr = address
+			if address := parseAddress(r.keys.text(index)); address.Set {
+				f.InstructionAddr = address.Value
 			}
 		}
 	}

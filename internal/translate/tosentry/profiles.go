@@ -73,7 +73,7 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	limit := min(attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(profiles)), attr.MaxExport)
 	e.frames.open(e.view, keys, profiles.Dictionary(), limit)
 	e.samples.open(e.view, keys)
-	e.samples.share = attr.ExportOverhead / bytesOfRepeat / max(1, countProfiles(profiles))
+	e.samples.share = attr.ExportOverhead / bytesOfRepeat / max(1, profiles.ProfileCount())
 	e.splitter.Open(limit)
 	return e
 }
@@ -170,15 +170,6 @@ func (e *profileExporter) session(onCPU bool) string {
 		e.sessions[onCPU] = attr.ProfilerSession(e.resource, e.options.ProfilerIDAttributes, onCPU)
 	}
 	return e.sessions[onCPU]
-}
-
-func countProfiles(profiles pprofile.Profiles) (count int) {
-	for _, resource := range profiles.ResourceProfiles().All() {
-		for _, scope := range resource.ScopeProfiles().All() {
-			count += scope.Profiles().Len()
-		}
-	}
-	return count
 }
 
 // write appends items for the profile that was read.

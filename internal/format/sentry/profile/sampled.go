@@ -75,9 +75,9 @@ func (s *Stacks) Append(frames ...int32) int32 {
 	return int32(len(s.ends) - 1)
 }
 
-// Reserve reserves memory for a number of stacks, and of frames in all of them together.
+// Reserve removes all stacks and reserves memory for others, which have a number of frames together.
 func (s *Stacks) Reserve(stacks, entries int) {
-	s.ends, s.frames = slices.Grow(s.ends, stacks), slices.Grow(s.frames, entries)
+	*s = Stacks{frames: slices.Grow(s.frames[:0], entries), ends: slices.Grow(s.ends[:0], stacks)}
 }
 
 // Entries returns the number of frames in all stacks together.
