@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 )
 
-// TestAnnounced: an app that announces more files than are remembered loses its own oldest, and names are not kept at any length.
+// TestAnnounced: an app that announces more files than are remembered loses its own oldest, and
+// names are not kept at any length.
 func TestAnnounced(t *testing.T) {
 	key := func(app byte, n int) dedup.ID {
 		k := dedup.ID{Tenant: string(rune(app))}

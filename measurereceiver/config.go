@@ -58,7 +58,8 @@ type Config struct {
 	// IncludeClientAddress sets client.address to the peer of the connection.
 	IncludeClientAddress bool `mapstructure:"include_client_address"`
 
-	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as Sentry's servers do by default.
+	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as
+	// Sentry's servers do by default.
 	Scrubbing scrub.Config `mapstructure:"scrubbing"`
 
 	// MetricsSessionID sets session.id on data points, which creates a series per session.

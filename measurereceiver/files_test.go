@@ -31,7 +31,8 @@ func TestPublicEndpoint(t *testing.T) {
 	assert.Regexp(t, `^https://rum\.example\.com/attachments/`, upload.UploadURL)
 }
 
-// TestBuildRefusals: keys of apps are not enough where others are asked for, and no version names a folder above.
+// TestBuildRefusals: keys of apps are not enough where others are asked for, and no version names a
+// folder above.
 func TestBuildRefusals(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) {
 		c.Builds.Enabled, c.Builds.Directory, c.Builds.APIKeys = true, t.TempDir(), []configopaque.String{otherKey}

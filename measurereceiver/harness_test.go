@@ -44,7 +44,8 @@ const (
 	goodBatch = `{"events":[` + screenView + `,` + cpuUsage + `,` + request + `]}`
 )
 
-// sink is the pipelines behind the receiver. It keeps what it is given, or says what the errors say.
+// sink is the pipelines behind the receiver. It keeps what it is given, or says what the errors
+// say.
 type sink struct {
 	consumertest.Consumer
 	mu                     sync.Mutex

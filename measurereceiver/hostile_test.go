@@ -36,7 +36,8 @@ func (h *harness) begin() net.Conn {
 	return conn
 }
 
-// TestBrokenBodies: of a body that stops or comes too slowly nothing is taken, and the SDK is not told to delete the batch.
+// TestBrokenBodies: of a body that stops or comes too slowly nothing is taken, and the SDK is not
+// told to delete the batch.
 func TestBrokenBodies(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) { c.HTTP.ReadTimeout = 300 * time.Millisecond })
 	unreadable := func(n int64) func() bool {
@@ -88,7 +89,8 @@ func TestGzipBomb(t *testing.T) {
 	assert.Equal(t, 400, got.status, "it came whole, and would come so for ever: %s", got.text)
 }
 
-// TestShutdownInMidRequest: a batch that is with a pipeline is finished and answered, and none is taken after.
+// TestShutdownInMidRequest: a batch that is with a pipeline is finished and answered, and none is
+// taken after.
 func TestShutdownInMidRequest(t *testing.T) {
 	h := start(t, nopHost, nil)
 	hold := make(chan struct{})
@@ -116,7 +118,8 @@ func TestShutdownInMidRequest(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 1}, []int{h.sink.records, h.sink.spans, h.sink.points})
 }
 
-// TestManyLargeBatches: eight batches of 20 MiB at once, and room for three. The others come again, and all arrive once.
+// TestManyLargeBatches: eight batches of 20 MiB at once, and room for three. The others come again,
+// and all arrive once.
 func TestManyLargeBatches(t *testing.T) {
 	clients, limit := 8, httpbody.MaxPerRequest(defaultMaxRequestBodySize)
 	h := start(t, nopHost, func(c *Config) { c.MaxBytesInFlight = limit })
@@ -168,11 +171,12 @@ func (h *harness) try(id, body string) (status int, err error) {
 	return resp.StatusCode, errors.Join(err, resp.Body.Close())
 }
 
-// maxAnswerRatio is how many times the size of a batch its answer may have: an address for each attachment. The answer to a build
-// may have half a megabyte: 512 mapping files at most.
+// maxAnswerRatio is how many times the size of a batch its answer may have: an address for each
+// attachment. The answer to a build may have half a megabyte: 512 mapping files at most.
 const maxAnswerRatio = 10
 
-// TestLongHost: the Host header stands in the address of each of many files, so it may have the length of a name only.
+// TestLongHost: the Host header stands in the address of each of many files, so it may have the
+// length of a name only.
 func TestLongHost(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) {
 		c.Attachments.Directory, c.Builds.Enabled, c.Builds.Directory = t.TempDir(), true, t.TempDir()
@@ -209,7 +213,8 @@ func TestLongHost(t *testing.T) {
 	assert.Equal(t, map[string]int64{"reason=host": 4}, h.counts("requests_rejected"))
 }
 
-// TestMadeOfABody: what becomes of a body counts as bytes in flight until it is delivered, and never more than one request may have.
+// TestMadeOfABody: what becomes of a body counts as bytes in flight until it is delivered, and
+// never more than one request may have.
 func TestMadeOfABody(t *testing.T) {
 	const limit = 1 << 20
 	h := start(t, nopHost, func(c *Config) { c.HTTP.MaxRequestBodySize, c.MaxBytesInFlight = limit, httpbody.MaxPerRequest(limit) })

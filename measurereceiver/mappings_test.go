@@ -39,7 +39,8 @@ func symbols(content string) []byte {
 	return b.Bytes()
 }
 
-// TestMappings: a file is found by its build, where the last upload counts, and by its debug id, where the first does.
+// TestMappings: a file is found by its build, where the last upload counts, and by its debug id,
+// where the first does.
 func TestMappings(t *testing.T) {
 	folder := t.TempDir()
 	h := start(t, nopHost, func(c *Config) {
@@ -94,7 +95,8 @@ func TestMappings(t *testing.T) {
 	assert.Equal(t, h.shared.builds.Total(), total+filestore.SizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
 }
 
-// TestOverwrite: without keys for builds, whoever has the key of an app may add what is not there, and replace nothing.
+// TestOverwrite: without keys for builds, whoever has the key of an app may add what is not there,
+// and replace nothing.
 func TestOverwrite(t *testing.T) {
 	folder := t.TempDir()
 	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })

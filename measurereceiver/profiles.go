@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
 )
 
-// typeMethodTrace is the type of files with a method trace of the Android runtime. Only SDKs before 0.3.0 (2024) send them.
+// typeMethodTrace is the type of files with a method trace of the Android runtime. Only SDKs before
+// 0.3.0 (2024) send them.
 const typeMethodTrace = "android_method_trace"
 
 // tracePeriod is the interval at which Android samples methods by default.

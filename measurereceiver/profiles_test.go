@@ -113,8 +113,8 @@ func zippedBytes(t *testing.T, content []byte) []byte {
 	return zipped.Bytes()
 }
 
-// TestMethodTraceRefused: what the pipeline refuses comes again, and then becomes a profile once, even if the description of the file
-// is refused.
+// TestMethodTraceRefused: what the pipeline refuses comes again, and then becomes a profile once,
+// even if the description of the file is refused.
 func TestMethodTraceRefused(t *testing.T) {
 	h, profiles := startWithProfiles(t)
 	upload := androidUploads(t, h.events(batchID, traceBatch).text)[0]

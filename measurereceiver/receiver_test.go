@@ -102,7 +102,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// TestPublicEndpoints: only a URL with a host, and without what an address for uploads adds, will do.
+// TestPublicEndpoints: only a URL with a host, and without what an address for uploads adds, will
+// do.
 func TestPublicEndpoints(t *testing.T) {
 	for endpoint, good := range map[string]bool{
 		"": true, "https://rum.example.com": true, "http://rum.example.com:8080/path": true, "HTTPS://rum.example.com": true,
@@ -165,7 +166,8 @@ func TestStrict(t *testing.T) {
 	assert.Zero(t, h.sink.records)
 }
 
-// TestRefusals: what a pipeline refuses comes again, and what another has taken does not come twice.
+// TestRefusals: what a pipeline refuses comes again, and what another has taken does not come
+// twice.
 func TestRefusals(t *testing.T) {
 	h := start(t, nopHost, nil)
 	h.sink.metrics = errors.New("full")
@@ -182,7 +184,8 @@ func TestRefusals(t *testing.T) {
 	assert.EqualValues(t, 1, h.counts("items")["outcome=rejected reason=pipeline type=screen_view"])
 }
 
-// TestBusy: what a pipeline would refuse is neither translated nor, where none has room, read; nothing is lost by that.
+// TestBusy: what a pipeline would refuse is neither translated nor, where none has room, read;
+// nothing is lost by that.
 func TestBusy(t *testing.T) {
 	h := start(t, nopHost, nil)
 	h.clock.Stop()
@@ -343,8 +346,8 @@ func stored(t *testing.T, folder string) map[string][]byte {
 	return all
 }
 
-// androidUploads decodes an answer as Android does: a missing member of an attachment loses all of them. iOS reads the whole as
-// lists of attachments, and times only with a fraction.
+// androidUploads decodes an answer as Android does: a missing member of an attachment loses all of
+// them. iOS reads the whole as lists of attachments, and times only with a fraction.
 func androidUploads(t *testing.T, text string) []measure.Upload {
 	t.Helper()
 	var plain map[string][]map[string]any
@@ -361,8 +364,9 @@ func androidUploads(t *testing.T, text string) []measure.Upload {
 	return answer.Attachments
 }
 
-// TestCorpus sends the recorded requests as Android would, through refusals of the pipelines: a batch is sent again with its
-// id until it is a success, its files are uploaded to where the answer says, and everything is found, once.
+// TestCorpus sends the recorded requests as Android would, through refusals of the pipelines: a
+// batch is sent again with its id until it is a success, its files are uploaded to where the answer
+// says, and everything is found, once.
 func TestCorpus(t *testing.T) {
 	folder := t.TempDir()
 	h := start(t, nopHost, func(c *Config) { c.Attachments.Directory = folder })

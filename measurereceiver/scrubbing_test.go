@@ -76,8 +76,8 @@ func TestNamesOfUploads(t *testing.T) {
 	assert.Contains(t, text, "token=[Filtered] [Filtered].webp")
 }
 
-// TestScrubbedCorpus compares what scrubbing changes in the recorded batches of Measure's SDKs with a list that was reviewed line by
-// line: no ID, hash, version or name of a file.
+// TestScrubbedCorpus compares what scrubbing changes in the recorded batches of Measure's SDKs with
+// a list that was reviewed line by line: no ID, hash, version or name of a file.
 func TestScrubbedCorpus(t *testing.T) {
 	var dumps [2][]string
 	for i, scrubbing := range []scrub.Config{{}, scrub.DefaultConfig()} {

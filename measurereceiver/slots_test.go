@@ -8,7 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestUploadSlots: however many uploads an app begins, another finds room; an app that is the only one has all of it.
+// TestUploadSlots: however many uploads an app begins, another finds room; an app that is the only
+// one has all of it.
 func TestUploadSlots(t *testing.T) {
 	a, b, c := appID{1}, appID{2}, appID{3}
 	s := newUploadSlots(64, true)

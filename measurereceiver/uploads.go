@@ -190,7 +190,8 @@ func fileRejection(err error) *rejection {
 	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
-// describe returns what is known of a file, and the attributes of its event, nil if they are unknown.
+// describe returns what is known of a file, and the attributes of its event, nil if they are
+// unknown.
 func (r *measureReceiver) describe(a *app, t ticket, name, encoding string, stored filestore.File) (f frommeasure.File, attributes *measure.Attributes) {
 	f = frommeasure.File{
 		ID: t.id.String(), Type: string(t.fileType), Name: name, Encoding: encoding, SHA256: stored.SHA256, Path: stored.Path, Size: stored.Size,

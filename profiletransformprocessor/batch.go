@@ -21,12 +21,13 @@ type BatchConfig struct {
 	// Timeout is how long a batch accepts messages; 0 disables batches.
 	Timeout time.Duration `mapstructure:"timeout"`
 
-	// MaxBytes is the maximum size of a batch before its messages are joined. A message that alone is
-	// larger is a batch of its own.
+	// MaxBytes is the maximum size of a batch before its messages are joined. A message that alone
+	// is larger is a batch of its own.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
-	// MetadataKeys are the keys of the sender's metadata that are forwarded, and in which all senders
-	// of a batch agree; empty = all but the link key, which differs between the processes of a tenant.
+	// MetadataKeys are the keys of the sender's metadata that are forwarded, and in which all
+	// senders of a batch agree; empty = all but the link key, which differs between the processes
+	// of a tenant.
 	MetadataKeys []string `mapstructure:"metadata_keys"`
 }
 

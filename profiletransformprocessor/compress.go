@@ -40,9 +40,9 @@ var codec = sync.OnceValues(func() (c zstdCodec, err error) {
 	return c, err
 })
 
-// compress compresses a message that waits for its spans or for the next component, if the queue uses
-// much of its memory. While the next component refuses everything, the messages that became due would
-// otherwise use many times link::max_held_bytes.
+// compress compresses a message that waits for its spans or for the next component, if the queue
+// uses much of its memory. While the next component refuses everything, the messages that became
+// due would otherwise use many times link::max_held_bytes.
 func (p *profilesProcessor) compress(h *heldMessage) {
 	if h.bytes < minCompressed || !p.queue.compresses() {
 		return

@@ -32,8 +32,8 @@ func largeProfile(n byte) pprofile.Profiles {
 	return p
 }
 
-// Compressed messages come out as they went in, with their links: alone, in a batch, after a restart
-// and after a shutdown.
+// Compressed messages come out as they went in, with their links: alone, in a batch, after a
+// restart and after a shutdown.
 func TestCompression(t *testing.T) {
 	const messages = 20
 	size := sizeOf(largeProfile(0))
@@ -89,8 +89,8 @@ func observationsIn(p pprofile.Profiles) (n int) {
 	return n
 }
 
-// During an outage, messages are compressed again after each attempt, also those of several parts: they
-// need no more memory than while they waited.
+// During an outage, messages are compressed again after each attempt, also those of several parts:
+// they need no more memory than while they waited.
 func TestCompressionDuringOutage(t *testing.T) {
 	const messages = 20
 	size := sizeOf(largeProfile(0))

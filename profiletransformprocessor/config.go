@@ -101,8 +101,8 @@ const (
 	// too old.
 	maxWait = time.Hour
 
-	// defaultMaxHeldProfiles and defaultMaxHeldBytes are enough for all chunks that one core receives
-	// and exports in defaultWait, if as many V1 profiles arrive: see TestBusyCore.
+	// defaultMaxHeldProfiles and defaultMaxHeldBytes are enough for all chunks that one core
+	// receives and exports in defaultWait, if as many V1 profiles arrive: see TestBusyCore.
 	defaultMaxHeldProfiles = 10_000
 	defaultMaxHeldBytes    = 128 << 20
 

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// Profiles of OTLP 1.9 go on in the current dialect, with a warning; those that cannot be translated
-// are rejected with one line that names their producer.
+// Profiles of OTLP 1.9 go on in the current dialect, with a warning; those that cannot be
+// translated are rejected with one line that names their producer.
 func TestOldDialect(t *testing.T) {
 	h := start(t, "link: {enabled: false}")
 	old := func(path ...string) pprofile.Profiles {

@@ -122,7 +122,8 @@ func (s *store) remove(ctx context.Context, h *heldMessage) error {
 
 // load passes the messages of the previous run to add, one at a time. They wait again, because the
 // spans that had arrived are lost. broken contains errors for messages that cannot be read. If the
-// range cannot be read, load returns an error, because new messages would overwrite the stored ones.
+// range cannot be read, load returns an error, because new messages would overwrite the stored
+// ones.
 func (s *store) load(ctx context.Context, add func(*heldMessage)) (broken []error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

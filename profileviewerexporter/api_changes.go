@@ -15,7 +15,8 @@ import (
 // content.
 type changesAnswer struct {
 	Run string `json:"run"` // ID that changes when the viewer restarts
-	// Lists has a version number for each list: one per signal, and one for notices. Empty lists may be absent.
+	// Lists has a version number for each list: one per signal, and one for notices. Empty lists
+	// may be absent.
 	Lists map[string]uint64 `json:"lists"`
 }
 

@@ -42,8 +42,8 @@ func maxDownload(messages map[*store.Message]bool) int64 {
 	return 8<<20 + 128*int64(encoded)
 }
 
-// download returns the samples of a selection in the format of another tool, or the spans of a trace
-// as OTLP JSON.
+// download returns the samples of a selection in the format of another tool, or the spans of a
+// trace as OTLP JSON.
 func (v *viewer) download(r *http.Request) (any, error) {
 	format, query := r.PathValue("format"), r.URL.Query()
 	if format == "otlp" && query.Has("trace") && !query.Has("span") {

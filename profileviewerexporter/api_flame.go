@@ -45,8 +45,8 @@ type frameAnswer struct {
 	Guess  bool   `json:"guess,omitempty"`  // true if in_app is a guess
 }
 
-// flameAnswer is a merged graph. The lists describe the selection; a request for a part of the graph
-// (left, right) or for another view of it has none.
+// flameAnswer is a merged graph. The lists describe the selection; a request for a part of the
+// graph (left, right) or for another view of it has none.
 type flameAnswer struct {
 	graphAnswer
 	Matched      *int64        `json:"matched,omitempty"`      // weight of the functions that the search matches

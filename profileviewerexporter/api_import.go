@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// maxImport is the maximum size of an imported file, after decompression. The largest file in our
-	// recordings is 34 MB.
+	// maxImport is the maximum size of an imported file, after decompression. The largest file in
+	// our recordings is 34 MB.
 	maxImport = 64 << 20
 
-	// minImportRate is the minimum rate of a file in bytes per second. Only one file at a time is read: at this rate, the largest one delays the
-	// next by less than five minutes.
+	// minImportRate is the minimum rate of a file in bytes per second. Only one file at a time is
+	// read: at this rate, the largest one delays the next by less than five minutes.
 	minImportRate = 256 << 10
 
 	// maxImportedLosses is the maximum number of different losses in a response.
@@ -92,8 +92,8 @@ func (v *viewer) importData(r *http.Request, data []byte) (any, error) {
 	return out, nil
 }
 
-// storeContent stores and counts the messages of a file. Messages that are larger than the store are
-// losses.
+// storeContent stores and counts the messages of a file. Messages that are larger than the store
+// are losses.
 func (v *viewer) storeContent(ctx context.Context, content *profilefile.Content, now time.Time, out *importAnswer) error {
 	var failed error
 	count := func(signal store.Signal, n int, sum *int, stored bool, err error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
-// noticesAnswer lists facts about the other components of the collector: the addresses for SDKs, and
-// the reasons why data was rejected, the latest first.
+// noticesAnswer lists facts about the other components of the collector: the addresses for SDKs,
+// and the reasons why data was rejected, the latest first.
 type noticesAnswer struct {
 	answer.Omissions
 	Endpoints []endpointAnswer `json:"endpoints"`

@@ -70,7 +70,8 @@ var apiResponses = []struct {
 	{"POST /api/import", importAnswer{}},
 }
 
-// TestAPIPage: docs/viewer-api.md has every endpoint and every field of the responses. With the flag -update it writes the page.
+// TestAPIPage: docs/viewer-api.md has every endpoint and every field of the responses. With the
+// flag -update it writes the page.
 func TestAPIPage(t *testing.T) {
 	w := pageWriter{t: t, sources: map[string]map[string]*ast.StructType{}, described: map[reflect.Type]bool{}, named: map[string]reflect.Type{}}
 	w.WriteString(apiPageIntroduction)
@@ -175,8 +176,9 @@ func (w *pageWriter) describe(of reflect.Type) string {
 	return "number"
 }
 
-// name returns the name of a part: "span samples" for spanSamples, "group" for exceptions.GroupAnswer, and "exceptions frame" for
-// exceptions.FrameAnswer, because another part is called "frame".
+// name returns the name of a part: "span samples" for spanSamples, "group" for
+// exceptions.GroupAnswer, and "exceptions frame" for exceptions.FrameAnswer, because another part
+// is called "frame".
 func (w *pageWriter) name(of reflect.Type) string {
 	name := strings.TrimSuffix(strings.TrimSuffix(of.Name(), "Answer"), "Listing")
 	if other, taken := w.named[strings.ToLower(name)]; name == "" || taken && other != of {

@@ -373,8 +373,8 @@ func TestCompare(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, status)
 }
 
-// TestSharesOfASelection: parts of a selection are not larger than the selection, even where the profile has more: a thread that did
-// not run the span, and a range of the time.
+// TestSharesOfASelection: parts of a selection are not larger than the selection, even where the
+// profile has more: a thread that did not run the span, and a range of the time.
 func TestSharesOfASelection(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)

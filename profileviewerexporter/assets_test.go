@@ -16,7 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAssets holds the committed page against its sources, without Node: building it writes a stamp of both.
+// TestAssets holds the committed page against its sources, without Node: building it writes a stamp
+// of both.
 func TestAssets(t *testing.T) {
 	stamp, err := os.ReadFile("assets/stamp")
 	require.NoError(t, err)

@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
 
-// TestResponsesAreBounded: of long texts in long lists, every response is no longer than answer.MaxResponse, and
-// states what is missing.
+// TestResponsesAreBounded: of long texts in long lists, every response is no longer than
+// answer.MaxResponse, and states what is missing.
 func TestResponsesAreBounded(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = 1 << 30 })
 	h.addLong(strings.Repeat("\"<\x01", answer.LongestText/3))

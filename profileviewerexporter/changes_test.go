@@ -156,7 +156,8 @@ func TestClearIsGuarded(t *testing.T) {
 	assert.Len(t, get[overviewAnswer](h, "overview").Services, 1)
 }
 
-// TestGraphOfASpanIsSentWhenSomethingChanged: a page that asks again gets the graph only if another profile has samples of the span.
+// TestGraphOfASpanIsSentWhenSomethingChanged: a page that asks again gets the graph only if another
+// profile has samples of the span.
 func TestGraphOfASpanIsSentWhenSomethingChanged(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)

@@ -58,8 +58,8 @@ func profileAt(m pprofile.Profiles, at store.Position) pprofile.Profile {
 	return m.ResourceProfiles().At(at.Resource).ScopeProfiles().At(at.Scope).Profiles().At(at.Profile)
 }
 
-// releaseDecoded releases the decoded message if it has not been used for a while and no response is
-// being built.
+// releaseDecoded releases the decoded message if it has not been used for a while and no response
+// is being built.
 func (v *viewer) releaseDecoded(now time.Time) {
 	select {
 	case v.building <- struct{}{}:

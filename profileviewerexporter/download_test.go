@@ -59,7 +59,8 @@ func TestDownloadOfATraceInManyMessages(t *testing.T) {
 	}
 }
 
-// TestDownloadsAreBounded: a format without a table of texts would write out a long name for each line of a function.
+// TestDownloadsAreBounded: a format without a table of texts would write out a long name for each
+// line of a function.
 func TestDownloadsAreBounded(t *testing.T) {
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
@@ -84,7 +85,8 @@ func TestDownloadsAreBounded(t *testing.T) {
 	assert.Less(t, len(body), 1<<20)
 }
 
-// TestDownloadTakesLittleMemory: a sample of a few bytes is a kilobyte of maps in google/pprof's own package.
+// TestDownloadTakesLittleMemory: a sample of a few bytes is a kilobyte of maps in google/pprof's
+// own package.
 func TestDownloadTakesLittleMemory(t *testing.T) {
 	at := make([]timelinetest.Sample, 100_000)
 	for i := range at {

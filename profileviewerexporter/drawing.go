@@ -18,8 +18,8 @@ const (
 	// than 4 MB without texts, and a browser draws them in a few milliseconds. The first view of
 	// the largest recording has 9,000.
 	maxBoxes = 20_000
-	// maxDrawingTexts is the part of a response for the names in a graph. The lists of a merged graph
-	// have half as much in total.
+	// maxDrawingTexts is the part of a response for the names in a graph. The lists of a merged
+	// graph have half as much in total.
 	maxDrawingTexts = 2 << 20
 	// defaultPixels is the width of graphs for clients that do not state theirs.
 	defaultPixels = 1000
@@ -30,8 +30,9 @@ const (
 // drawingAnswer is the visible part of a graph; see [flame.Drawing].
 type drawingAnswer struct {
 	Smallest int64 `json:"smallest"` // smallest extent of a box; smaller ones are combined
-	// Boxes are lists of numbers: depth, start, extent, index of the frame (-1: root, -2: idle), weight, self weight (0 in inverted graphs),
-	// number of combined functions, 1 if the search matches, difference in comparisons.
+	// Boxes are lists of numbers: depth, start, extent, index of the frame (-1: root, -2: idle),
+	// weight, self weight (0 in inverted graphs), number of combined functions, 1 if the search
+	// matches, difference in comparisons.
 	Boxes [][9]int64 `json:"boxes"`
 }
 
@@ -95,9 +96,9 @@ func partial(query url.Values) bool { return query.Has("right") }
 // maxPattern is the maximum size of a search pattern. Users type it.
 const maxPattern = 1000
 
-// matching reports which frames match a pattern in their name, file or module. It returns nil if the
-// pattern is empty. The pattern is a case-insensitive regular expression, or plain text if it is not
-// a valid expression.
+// matching reports which frames match a pattern in their name, file or module. It returns nil if
+// the pattern is empty. The pattern is a case-insensitive regular expression, or plain text if it
+// is not a valid expression.
 func matching(graph *flame.Graph, pattern string) []bool {
 	if pattern == "" {
 		return nil

@@ -36,8 +36,8 @@ func ask(t *testing.T, page http.Handler, question string) *httptest.ResponseRec
 	return w
 }
 
-// FuzzProfile keeps any message, and asks everything about the first profile in it. What it weighs is the same in every view, and
-// files of other tools are valid.
+// FuzzProfile keeps any message, and asks everything about the first profile in it. What it weighs
+// is the same in every view, and files of other tools are valid.
 func FuzzProfile(f *testing.F) {
 	for _, shape := range []timelinetest.Shape{timelinetest.Wall, {Type: "cpu", Unit: "nanoseconds"}} {
 		p := timelinetest.Message("shop", shape, shop...)

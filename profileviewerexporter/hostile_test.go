@@ -20,8 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
 
-// TestHostileNames: whatever a sender calls things, nothing of it reaches the page as anything but text of bounded length, and
-// in the direction it is written in. That the page keeps it text is for its policy, and the browser test.
+// TestHostileNames: whatever a sender calls things, nothing of it reaches the page as anything but
+// text of bounded length, and in the direction it is written in. That the page keeps it text is for
+// its policy, and the browser test.
 func TestHostileNames(t *testing.T) {
 	long := strings.Repeat("f", 1<<20) + "end"
 	names := []string{"<script>alert(1)</script>", "\u202egnp.exe", "a\x00b\x1b[31m", long, "half \xff rune", `";alert(1);//`, "𝓊nicode ok"}
@@ -61,7 +62,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestForeignPages: a page of another site cannot read what is here, under whatever name it reaches this port.
+// TestForeignPages: a page of another site cannot read what is here, under whatever name it reaches
+// this port.
 func TestForeignPages(t *testing.T) {
 	h := start(t, func(c *Config) { c.AllowedHosts = []string{"profiles.example.com"} })
 	for host, want := range map[string]int{
@@ -79,7 +81,8 @@ func TestForeignPages(t *testing.T) {
 	assert.Equal(t, "same-origin", response.Header.Get("Cross-Origin-Resource-Policy"))
 }
 
-// TestCrossSiteRequests: a page of another site cannot have anything done here, but it may link to the page.
+// TestCrossSiteRequests: a page of another site cannot have anything done here, but it may link to
+// the page.
 func TestCrossSiteRequests(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)
@@ -160,7 +163,8 @@ func TestHostileStructure(t *testing.T) {
 	assert.Contains(t, text, "select a thread")
 }
 
-// TestFloods: of what a sender has made a thousand of, lists have the most important part, and say how many more there are.
+// TestFloods: of what a sender has made a thousand of, lists have the most important part, and say
+// how many more there are.
 func TestFloods(t *testing.T) {
 	h := start(t, nil)
 	var samples []timelinetest.Sample
@@ -200,7 +204,8 @@ func TestFloods(t *testing.T) {
 	assert.Equal(t, 1000, span.EventCount)
 }
 
-// TestTraceOfManySpans: of a trace of any size, as many spans are arranged as there is memory for, and the first of them are shown.
+// TestTraceOfManySpans: of a trace of any size, as many spans are arranged as there is memory for,
+// and the first of them are shown.
 func TestTraceOfManySpans(t *testing.T) {
 	h := start(t, nil)
 	const spans = waterfall.MaxSpans + 1000

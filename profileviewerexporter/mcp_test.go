@@ -51,7 +51,8 @@ func (h *harness) call(session *mcp.ClientSession, tool string, arguments map[st
 	return result, ""
 }
 
-// TestMCPHottestFunctionUnderASpan: for every span with samples of the recorded cases, the answer is that of the page.
+// TestMCPHottestFunctionUnderASpan: for every span with samples of the recorded cases, the answer
+// is that of the page.
 func TestMCPHottestFunctionUnderASpan(t *testing.T) {
 	h := start(t, nil)
 	for _, c := range golden.Cases(t) {

@@ -140,8 +140,8 @@ func parseTrace(text string) (pcommon.TraceID, error) {
 	return pcommon.TraceID(id), nil
 }
 
-// profilesDuring returns the profiles of a service, or of a release of it, in a range. If there are too many, it returns the
-// latest. It returns only profiles with the measure of the latest.
+// profilesDuring returns the profiles of a service, or of a release of it, in a range. If there are
+// too many, it returns the latest. It returns only profiles with the measure of the latest.
 func (v *viewer) profilesDuring(query url.Values, during timeline.Range) (list []*store.Profile, err error) {
 	service, release := query.Get("service"), query.Get("release")
 	all, _, _ := v.store.All()
@@ -202,8 +202,9 @@ func parseRange(query url.Values, origin uint64, r *timeline.Range) error {
 	return nil
 }
 
-// tag distinguishes responses to the same request for the samples of a span: new profiles may contain
-// more of them. Other selections have no tag, because their responses contain names of spans.
+// tag distinguishes responses to the same request for the samples of a span: new profiles may
+// contain more of them. Other selections have no tag, because their responses contain names of
+// spans.
 func (s *selection) tag(created time.Time) string {
 	if s.link == nil {
 		return ""

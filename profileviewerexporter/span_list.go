@@ -60,8 +60,8 @@ func (v *viewer) listSpans(spans map[timeline.Link]store.Sum, bytes int, omissio
 	return out
 }
 
-// maxSearchedBytes is the maximum size of the messages that are searched for spans. A list with some
-// names missing is better than a slow list.
+// maxSearchedBytes is the maximum size of the messages that are searched for spans. A list with
+// some names missing is better than a slow list.
 const maxSearchedBytes = 32 << 20
 
 // storedSpans returns the spans that are in the store. It decodes each message only once.

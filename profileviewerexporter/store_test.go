@@ -60,8 +60,8 @@ func TestAge(t *testing.T) {
 	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 30*time.Second, 100*time.Millisecond)
 }
 
-// TestTooLarge: a message larger than the store is counted and dropped, and evicts no other. It is no error: the receiver of the
-// pipeline would report it to its clients.
+// TestTooLarge: a message larger than the store is counted and dropped, and evicts no other. It is
+// no error: the receiver of the pipeline would report it to its clients.
 func TestTooLarge(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	h.addProfile("shop", shop...)
@@ -74,7 +74,8 @@ func TestTooLarge(t *testing.T) {
 	assert.Equal(t, int64(1), m.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
 }
 
-// TestSummaries: summaries count as well. The summary of a message with a span per sample is larger than its samples.
+// TestSummaries: summaries count as well. The summary of a message with a span per sample is larger
+// than its samples.
 func TestSummaries(t *testing.T) {
 	message := timelinetest.Message("shop", timelinetest.Wall, shop[0])
 	p := timelinetest.Profile(message)

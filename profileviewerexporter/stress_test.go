@@ -82,8 +82,8 @@ func TestStress(t *testing.T) {
 	assert.Less(t, heap()-before, int64(limit+h.viewer.graphs.bytes), "decoded messages are released; graphs count as what they use")
 }
 
-// TestOpenViews: the memory of open views of a profile of a million samples is bounded. Each view has a stream of changes; all share
-// the cache of graphs and the last decoded message.
+// TestOpenViews: the memory of open views of a profile of a million samples is bounded. Each view
+// has a stream of changes; all share the cache of graphs and the last decoded message.
 func TestOpenViews(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads a million samples")

@@ -57,7 +57,8 @@ func (u *unread) oldest() any {
 	return u.queue.Oldest()
 }
 
-// TestSlowReaders: whoever does not read delays no one, and what they do not read is bounded: the oldest loses the rest of it.
+// TestSlowReaders: whoever does not read delays no one, and what they do not read is bounded: the
+// oldest loses the rest of it.
 func TestSlowReaders(t *testing.T) {
 	h := start(t, nil)
 	h.addLargeLogs()
@@ -93,7 +94,8 @@ type deadlines struct {
 
 func (d *deadlines) SetWriteDeadline(time.Time) error { d.ended++; return nil }
 
-// TestUnreadIsShared: the client with the most loses its oldest response, but nobody the one that has just been built.
+// TestUnreadIsShared: the client with the most loses its oldest response, but nobody the one that
+// has just been built.
 func TestUnreadIsShared(t *testing.T) {
 	var u unread
 	add := func(client string, size int64) (*deadlines, func()) {

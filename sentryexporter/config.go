@@ -65,8 +65,8 @@ type Config struct {
 	Queue configoptional.Optional[exporterhelper.QueueBatchConfig] `mapstructure:"sending_queue"`
 	Retry configretry.BackOffConfig                                `mapstructure:"retry_on_failure"`
 
-	// destinations are shared by the exporters of all signals, to which the collector passes the same
-	// *Config.
+	// destinations are shared by the exporters of all signals, to which the collector passes the
+	// same *Config.
 	destinations *destinations
 }
 
@@ -100,8 +100,8 @@ const (
 	defaultMaxAttempts = 10
 )
 
-// compressions are the encodings of confighttp that every Relay, or every current Relay, supports; see
-// defaultCompression for "".
+// compressions are the encodings of confighttp that every Relay, or every current Relay, supports;
+// see defaultCompression for "".
 var compressions = []configcompression.Type{configcompression.TypeGzip, configcompression.TypeZstd, "none"}
 
 func createDefaultConfig() component.Config {
@@ -132,8 +132,8 @@ func createDefaultConfig() component.Config {
 	}
 }
 
-// defaultCompression returns zstd, which is faster and smaller, for hosted Sentry. Other servers may
-// have a Relay from before October 2024, which supports only gzip.
+// defaultCompression returns zstd, which is faster and smaller, for hosted Sentry. Other servers
+// may have a Relay from before October 2024, which supports only gzip.
 func defaultCompression(dsn sentry.DSN) configcompression.Type {
 	address := url.URL{Host: dsn.Host}
 	if strings.HasSuffix("."+address.Hostname(), ".sentry.io") {

@@ -14,8 +14,8 @@ import (
 
 // RouteConfig is an entry of "dsns": it selects a project for some resources.
 type RouteConfig struct {
-	// Match has a pattern for each of some resource attributes, where * is any text. A resource must
-	// have all these attributes.
+	// Match has a pattern for each of some resource attributes, where * is any text. A resource
+	// must have all these attributes.
 	Match map[string]string `mapstructure:"match"`
 
 	// DSN is the project. Several entries may have the same one.
@@ -73,6 +73,6 @@ func (c *Config) validateDSNs() error {
 	return errors.Join(problems...)
 }
 
-// projectName is the name of a project in metrics, logs and the storage: host, path and number, which
-// are no secrets.
+// projectName is the name of a project in metrics, logs and the storage: host, path and number,
+// which are no secrets.
 func projectName(dsn sentry.DSN) string { return dsn.Host + dsn.Path + "/" + dsn.ProjectID }

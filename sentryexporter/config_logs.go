@@ -11,8 +11,8 @@ import (
 
 // LogsConfig is the section "logs".
 type LogsConfig struct {
-	// MinSeverity is the lowest severity of log records that are sent, one of severities. Errors and
-	// other items of Sentry's SDKs, and events from exceptions, are not affected.
+	// MinSeverity is the lowest severity of log records that are sent, one of severities. Errors
+	// and other items of Sentry's SDKs, and events from exceptions, are not affected.
 	MinSeverity string `mapstructure:"min_severity"`
 }
 

@@ -11,7 +11,8 @@
 //	                     └──▶ project B ──▶ …
 //
 // The router is in front of the conversion, because limits on events, breadcrumbs and profiler
-// sessions are those of a project. It is not a queue: a message is split and converted by its sender.
+// sessions are those of a project. It is not a queue: a message is split and converted by its
+// sender.
 //
 // internal/translate translates the data, and internal/format/sentry writes envelopes. A message
 // passes through these files:

@@ -132,7 +132,8 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 	return err
 }
 
-// dropNotQueued counts the requests that a failed enqueue did not add, and that the sender does not send again.
+// dropNotQueued counts the requests that a failed enqueue did not add, and that the sender does not
+// send again.
 func (e *sentryExporter) dropNotQueued(ctx context.Context, err error) {
 	n, ok := errors.AsType[*notQueued](err)
 	if !ok {

@@ -13,15 +13,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
-// A provisional event has no stack, and a span may state the same failure with one. It waits in a queue, and in the storage of the queue,
-// for holdTime; if the event of a span is sent in the meantime, the provisional one is a duplicate.
+// A provisional event has no stack, and a span may state the same failure with one. It waits in a
+// queue, and in the storage of the queue, for holdTime; if the event of a span is sent in the
+// meantime, the provisional one is a duplicate.
 
-// heldQueue is the name of the queue for provisional events. In the queue of the other errors, they would occupy its consumers while they
-// wait. Here, all events wait equally long, so those behind the first ones are due later.
+// heldQueue is the name of the queue for provisional events. In the queue of the other errors, they
+// would occupy its consumers while they wait. Here, all events wait equally long, so those behind
+// the first ones are due later.
 const heldQueue = "log_error_held"
 
-// holdTime is longer than the delay between a log record and its span: by default, OpenTelemetry's SDKs export log records after a second
-// and spans five seconds after their end.
+// holdTime is longer than the delay between a log record and its span: by default, OpenTelemetry's
+// SDKs export log records after a second and spans five seconds after their end.
 const holdTime = 10 * time.Second
 
 // provisional is the kind of the IDs of failures whose event waits.
@@ -45,8 +47,8 @@ func (e *sentryExporter) issueRequest(event *toissues.Event, now time.Time) *req
 	return r
 }
 
-// superseded waits until a provisional event is due, or until the exporter stops. It reports whether the event of a span was sent in the
-// meantime. If not, the event is that of the failure.
+// superseded waits until a provisional event is due, or until the exporter stops. It reports
+// whether the event of a span was sent in the meantime. If not, the event is that of the failure.
 func (q *categoryQueue) superseded(ctx context.Context, r *request) bool {
 	if r.HeldUntil == 0 {
 		return false

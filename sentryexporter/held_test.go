@@ -48,7 +48,8 @@ func (e exporters) eventsOf(trace byte) (payloads []string) {
 	return payloads
 }
 
-// TestFailuresOfGoInTwoSignals: each failure is one event, with the stack if a span states it, in any order of the signals.
+// TestFailuresOfGoInTwoSignals: each failure is one event, with the stack if a span states it, in
+// any order of the signals.
 func TestFailuresOfGoInTwoSignals(t *testing.T) {
 	e := startBoth(t, nil)
 	const logFirst, onlyLog, spanFirst = 1, 2, 3
@@ -75,7 +76,8 @@ func TestFailuresOfGoInTwoSignals(t *testing.T) {
 	assert.Len(t, e.taken(sentry.ItemLog), 4)
 }
 
-// TestNothingWaitsBehindHeldEvents: there are more held events than consumers, and another error arrives after them.
+// TestNothingWaitsBehindHeldEvents: there are more held events than consumers, and another error
+// arrives after them.
 func TestNothingWaitsBehindHeldEvents(t *testing.T) {
 	e := startBoth(t, func(cfg *Config) { cfg.Errors.MaxPerMinute = 0 })
 	const held = 100

@@ -93,7 +93,8 @@ func TestOneFailureInSeveralMessages(t *testing.T) {
 	}
 }
 
-// TestResentMessage: a message that could not be delivered comes again, and its events with it, with the same IDs.
+// TestResentMessage: a message that could not be delivered comes again, and its events with it,
+// with the same IDs.
 func TestResentMessage(t *testing.T) {
 	e := startBoth(t, withoutRetry)
 	var ids []string
@@ -112,7 +113,8 @@ func TestResentMessage(t *testing.T) {
 	assert.Equal(t, map[string]int64{"reason=duplicate_exception": 1}, e.counts(discarded))
 }
 
-// TestFlood: a loop of exceptions yields a bounded number of events. All others are counted, and reported to Sentry.
+// TestFlood: a loop of exceptions yields a bounded number of events. All others are counted, and
+// reported to Sentry.
 func TestFlood(t *testing.T) {
 	const messages, spans, limit = 20, 500, 60
 	e := startBoth(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true; cfg.Errors.MaxPerMinute = limit })

@@ -72,8 +72,8 @@ func (e *sentryExporter) queueOf(r *request) *categoryQueue {
 	return e.queues[0]
 }
 
-// queueSettings returns the exporter's settings with the name of the queue: that of the exporter, of
-// the project unless it is the default, and of the category unless it is the first.
+// queueSettings returns the exporter's settings with the name of the queue: that of the exporter,
+// of the project unless it is the default, and of the category unless it is the first.
 func (q *categoryQueue) queueSettings() exporter.Settings {
 	set := q.settings
 	var name []string
@@ -118,7 +118,8 @@ type notQueued struct {
 
 func (n *notQueued) Unwrap() error { return n.error }
 
-// enqueueAll adds requests. It stops at the first error that is not permanent, which is a *notQueued, and otherwise returns the last one.
+// enqueueAll adds requests. It stops at the first error that is not permanent, which is a
+// *notQueued, and otherwise returns the last one.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (permanent error) {
 	for i, r := range requests {
 		if err := q.enqueue(ctx, r); err != nil {

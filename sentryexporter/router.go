@@ -104,11 +104,12 @@ type resources[R interface{ Resource() pcommon.Resource }] interface {
 	At(int) R
 }
 
-// split calls consume with the parts of a message, a part for each project. A message that belongs to
-// one project is not copied. partOf returns a message with some of the resources.
+// split calls consume with the parts of a message, a part for each project. A message that belongs
+// to one project is not copied. partOf returns a message with some of the resources.
 //
 // If only some projects accept their part, the error is permanent: a repeated message would
-// duplicate data in these projects, for as long as the outage of the others lasts. The refused parts are then dropped and counted.
+// duplicate data in these projects, for as long as the outage of the others lasts. The refused
+// parts are then dropped and counted.
 func split[M any, R interface{ Resource() pcommon.Resource }](
 	ctx context.Context, r *router, message M, all resources[R],
 	partOf func(positions []int) M, consume func(*sentryExporter, context.Context, M) error,

@@ -117,7 +117,8 @@ func routedProfiles() pprofile.Profiles {
 	return p
 }
 
-// received returns the types of the items that a server has accepted, and fails if one of them is about another service.
+// received returns the types of the items that a server has accepted, and fails if one of them is
+// about another service.
 func received(t assert.TestingT, server *fakesentry.Server, service string) (types []string) {
 	for _, envelope := range server.Taken() {
 		item := envelope.Items[0]
@@ -142,7 +143,8 @@ func TestProjects(t *testing.T) {
 	require.NoError(t, e.logs(routedLogs()))
 	require.NoError(t, e.points(routedMetrics()))
 	require.EventuallyWithT(t, func(t *assert.CollectT) {
-		// One failure per project: the log record and the span of the first trace are the same failure.
+		// One failure per project: the log record and the span of the first trace are the same
+		// failure.
 		assert.Equal(t, []string{"event", "event", "log", "profile_chunk", "profile_chunk", "trace_metric", "transaction", "transaction"}, received(t, e.alpha, "alpha"))
 		for server, service := range map[*fakesentry.Server]string{e.beta: "beta", e.sentry: "gamma"} {
 			assert.Equal(t, []string{"event", "event", "log", "profile_chunk", "trace_metric", "transaction"}, received(t, server, service))
@@ -156,7 +158,8 @@ func TestProjects(t *testing.T) {
 	}
 }
 
-// TestProjectsDoNotDelayEachOther: one project is down and another one is limited for an hour; a third gets everything.
+// TestProjectsDoNotDelayEachOther: one project is down and another one is limited for an hour; a
+// third gets everything.
 func TestProjectsDoNotDelayEachOther(t *testing.T) {
 	e := startRouted(t, nil)
 	e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
@@ -175,8 +178,8 @@ func TestProjectsDoNotDelayEachOther(t *testing.T) {
 	assert.LessOrEqual(t, len(e.beta.Requests()), 10, "a limit of its own")
 }
 
-// TestFullQueueOfOneProject: the error is permanent if another project has accepted its part, because the sender would repeat that part.
-// The refused part is then counted.
+// TestFullQueueOfOneProject: the error is permanent if another project has accepted its part,
+// because the sender would repeat that part. The refused part is then counted.
 func TestFullQueueOfOneProject(t *testing.T) {
 	e := startRouted(t, func(cfg *Config) {
 		cfg.ReportLosses = true
@@ -284,7 +287,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestQueuesOfProjects: each queue has a storage of its own, which does not depend on the order of the projects.
+// TestQueuesOfProjects: each queue has a storage of its own, which does not depend on the order of
+// the projects.
 func TestQueuesOfProjects(t *testing.T) {
 	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
 	cfg := testConfig(h.sentry, func(cfg *Config) {

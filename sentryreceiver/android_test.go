@@ -30,7 +30,8 @@ func waiting(threads int) string {
 	return base64.RawStdEncoding.EncodeToString(arttracetest.File(trace, events))
 }
 
-// TestSpareObservations: traces that tell little and last long share the observations that one request may have beyond its size.
+// TestSpareObservations: traces that tell little and last long share the observations that one
+// request may have beyond its size.
 func TestSpareObservations(t *testing.T) {
 	h := start(t, nil)
 	var body strings.Builder
@@ -52,7 +53,8 @@ func TestSpareObservations(t *testing.T) {
 	assert.LessOrEqual(t, size, attr.MaxGrowth*body.Len()+8*attr.SpareObservations+200*attr.MaxOverhead)
 }
 
-// TestTraceWithoutTime: a trace whose payload does not say when it began ends at the time of receipt, which is counted.
+// TestTraceWithoutTime: a trace whose payload does not say when it began ends at the time of
+// receipt, which is counted.
 func TestTraceWithoutTime(t *testing.T) {
 	h := start(t, nil)
 	before := time.Now()

@@ -39,8 +39,8 @@ func (h *harness) respondBusy() (asked *atomic.Int64) {
 	return asked
 }
 
-// TestRefusedUndecoded: what the pipeline would refuse does not get as far as the pipeline. SDKs are told the same, and the other
-// signals go on.
+// TestRefusedUndecoded: what the pipeline would refuse does not get as far as the pipeline. SDKs
+// are told the same, and the other signals go on.
 func TestRefusedUndecoded(t *testing.T) {
 	s := startSignals(t, nil)
 	s.clock.Stop()
@@ -105,8 +105,8 @@ func TestRefusedUnread(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, h.do(broken).status)
 }
 
-// TestTrialLosesNothing: the envelope that tests whether a pipeline has recovered loses none of its items, in whatever order its
-// unusable ones come.
+// TestTrialLosesNothing: the envelope that tests whether a pipeline has recovered loses none of its
+// items, in whatever order its unusable ones come.
 func TestTrialLosesNothing(t *testing.T) {
 	s := startSignals(t, nil)
 	s.clock.Stop()
@@ -131,8 +131,8 @@ func TestTrialLosesNothing(t *testing.T) {
 	}
 }
 
-// TestNothingHeardOfThePipeline: what is not usable, came before, or whose client goes away says nothing of the pipeline, and keeps
-// nobody out.
+// TestNothingHeardOfThePipeline: what is not usable, came before, or whose client goes away says
+// nothing of the pipeline, and keeps nobody out.
 func TestNothingHeardOfThePipeline(t *testing.T) {
 	h := start(t, dropResent)
 	h.clock.Stop()
@@ -204,7 +204,8 @@ func TestStrangersAreNotToldToWait(t *testing.T) {
 	}
 }
 
-// TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for are found all the same.
+// TestRefusedSpansStillLink: the spans of a transaction that the traces pipeline has no room for
+// are found all the same.
 func TestRefusedSpansStillLink(t *testing.T) {
 	h := startWith(t, nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {
 		return createSignals(t, f, set, cfg, consumertest.NewErr(errors.New("full")), consumertest.NewNop(), consumertest.NewNop())
@@ -222,8 +223,8 @@ func TestRefusedSpansStillLink(t *testing.T) {
 	assert.Equal(t, 2, h.sink.count())
 }
 
-// TestBusyNowAndThen: whatever the pipeline refuses when many send, what was answered 200 arrived, the rest was told so, and all
-// of it is counted once.
+// TestBusyNowAndThen: whatever the pipeline refuses when many send, what was answered 200 arrived,
+// the rest was told so, and all of it is counted once.
 func TestBusyNowAndThen(t *testing.T) {
 	h := start(t, nil)
 	var random sync.Mutex

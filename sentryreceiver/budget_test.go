@@ -34,7 +34,8 @@ func shortLogs(n int) string {
 	return item("log", containerHeader(sentry.ContentTypeLogs), `{"items":[`+strings.Repeat(`{"body":0},`, n-1)+`{"body":0}]}`)
 }
 
-// TestOutputIsInTheBudget: what is made of a body is held until it is delivered, and then given back.
+// TestOutputIsInTheBudget: what is made of a body is held until it is delivered, and then given
+// back.
 func TestOutputIsInTheBudget(t *testing.T) {
 	var h *harness
 	h = startLogs(t, nil, func(_ context.Context, logs plog.Logs) error {
@@ -60,7 +61,8 @@ func TestNoRoomForOutput(t *testing.T) {
 	assert.Zero(t, h.receiver.Shared.inflight.Used())
 }
 
-// TestMuchOutputIsDeliveredEarly: one request never holds more than it may, however many items it has, and loses none.
+// TestMuchOutputIsDeliveredEarly: one request never holds more than it may, however many items it
+// has, and loses none.
 func TestMuchOutputIsDeliveredEarly(t *testing.T) {
 	var h *harness
 	records, deliveries, most := 0, 0, int64(0)
@@ -77,7 +79,8 @@ func TestMuchOutputIsDeliveredEarly(t *testing.T) {
 	assert.Equal(t, map[string]int64{"outcome=accepted type=log": 10}, h.items())
 }
 
-// TestEarlyDeliveryLinks: a V1 profile that is delivered early finds the spans of its transaction, which comes behind.
+// TestEarlyDeliveryLinks: a V1 profile that is delivered early finds the spans of its transaction,
+// which comes behind.
 func TestEarlyDeliveryLinks(t *testing.T) {
 	h := startLogs(t, tight, func(context.Context, plog.Logs) error { return nil })
 	body := envelope(profileItem, strings.Repeat(shortLogs(30_000), 3), item("transaction", "", fullTransaction))

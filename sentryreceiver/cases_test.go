@@ -35,7 +35,8 @@ var made = map[string]func() []byte{"rule-payload-size": oversizedEnvelope}
 // configured are the settings of cases that are about a setting.
 var configured = map[string]func(*Config){"include-pii": func(cfg *Config) { cfg.IncludePII, cfg.Scrubbing.IPAddresses = true, false }}
 
-// oversizedEnvelope has a chunk that breaks no rule but that it is one byte larger than Sentry takes.
+// oversizedEnvelope has a chunk that breaks no rule but that it is one byte larger than Sentry
+// takes.
 func oversizedEnvelope() []byte {
 	padding := bytes.Repeat([]byte(" "), sentry.MaxProfileSize+1-len(goodChunk))
 	payload := goodChunk[:1] + string(padding) + goodChunk[1:]
@@ -50,7 +51,8 @@ func envelopeOf(t *testing.T, c golden.Case) []byte {
 	return made[c.Name]()
 }
 
-// TestCases sends every case to a receiver, once with each kind of validation, and compares all that can be seen of it.
+// TestCases sends every case to a receiver, once with each kind of validation, and compares all
+// that can be seen of it.
 func TestCases(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		t.Run(c.Name, func(t *testing.T) {
@@ -73,8 +75,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestCasesTogether sends all cases to one receiver, several at a time, and looks at what came out only at the end: nothing of
-// it may point into memory that the next requests have used since.
+// TestCasesTogether sends all cases to one receiver, several at a time, and looks at what came out
+// only at the end: nothing of it may point into memory that the next requests have used since.
 func TestCasesTogether(t *testing.T) {
 	s := startSignals(t, nil)
 	var requests sync.WaitGroup
@@ -118,8 +120,9 @@ func TestCasesTogether(t *testing.T) {
 	}
 }
 
-// checkObservations compares what came out with a second reading of what was sent: every message has the samples of a profile
-// item, all of them and in the order of the items. Which items give no message, the goldens show.
+// checkObservations compares what came out with a second reading of what was sent: every message
+// has the samples of a profile item, all of them and in the order of the items. Which items give no
+// message, the goldens show.
 func checkObservations(t *testing.T, body []byte, messages []pprofile.Profiles) {
 	envelope, _ := sentry.ReadEnvelope(body)
 	items := envelope.Items
@@ -174,7 +177,8 @@ func isTrace(item sentry.Item) bool {
 	return err == nil
 }
 
-// TestEveryCaseIsComplete keeps folders from being half a case, and from having a file too many: an empty golden is none.
+// TestEveryCaseIsComplete keeps folders from being half a case, and from having a file too many: an
+// empty golden is none.
 func TestEveryCaseIsComplete(t *testing.T) {
 	for _, c := range golden.Cases(t) {
 		want := []string{"case.md", "outcome.txt"}
@@ -208,8 +212,9 @@ func TestEveryItemTypeHasACase(t *testing.T) {
 	}
 }
 
-// TestEveryRuleHasItsCase holds the table of rules against what the receiver does: the case of a rule breaks it and no
-// other, is tolerated under its name where validation is lenient, and discarded for its reason where it is strict.
+// TestEveryRuleHasItsCase holds the table of rules against what the receiver does: the case of a
+// rule breaks it and no other, is tolerated under its name where validation is lenient, and
+// discarded for its reason where it is strict.
 func TestEveryRuleHasItsCase(t *testing.T) {
 	cases := map[string]golden.Case{}
 	for _, c := range golden.Cases(t) {
@@ -220,7 +225,8 @@ func TestEveryRuleHasItsCase(t *testing.T) {
 			require.Contains(t, cases, rule.Case)
 			body := envelopeOf(t, cases[rule.Case])
 
-			// The limit of the configuration comes before the rule about the size. Only above it does the rule show.
+			// The limit of the configuration comes before the rule about the size. Only above it
+			// does the rule show.
 			edit := func(*Config) {}
 			if rule.Name == "payload_size" {
 				edit = func(cfg *Config) { cfg.MaxProfileSize = 2 * sentry.MaxProfileSize }
@@ -300,18 +306,19 @@ func (s *signals) dumps(receipt golden.Receipt) map[string][]string {
 	return all
 }
 
-// driftLine is another every time: a recording is received long after it was sent. TestClockDrift is about it.
+// driftLine is another every time: a recording is received long after it was sent. TestClockDrift
+// is about it.
 var driftLine = regexp.MustCompile(`(?m)^ *sentry\.clock_drift_ms = .*\n`)
 
-// caseRequest is for the project and key of the recordings, which often name them in the envelope as well. Most envelopes
-// name the SDK; where it comes from the credentials, it shows.
+// caseRequest is for the project and key of the recordings, which often name them in the envelope
+// as well. Most envelopes name the SDK; where it comes from the credentials, it shows.
 func caseRequest(h *harness, body []byte) *http.Request {
 	const query = "?sentry_key=" + testKey + "&sentry_version=7&sentry_client=sentry.of-the-credentials/1.0"
 	return h.request(http.MethodPost, "/api/4507/envelope/"+query, bytes.NewReader(body))
 }
 
-// dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed by the time of receipt,
-// which is another every time: the dump then says so.
+// dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed
+// by the time of receipt, which is another every time: the dump then says so.
 func dumpWithoutReceipt(message pprofile.Profiles, receipt golden.Receipt) string {
 	text := dictionary.Dump(message)
 	profile := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)

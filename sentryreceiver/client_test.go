@@ -48,8 +48,9 @@ func TestSenderIsInTheClientMetadata(t *testing.T) {
 	}
 }
 
-// TestLinkKeys: a chunk and the spans of its session have equal keys. The key is the session, unless the SDK does not state it on every
-// span. Data that needs no other message has a key of its own.
+// TestLinkKeys: a chunk and the spans of its session have equal keys. The key is the session,
+// unless the SDK does not state it on every span. Data that needs no other message has a key of its
+// own.
 func TestLinkKeys(t *testing.T) {
 	const profiler, trace, otherTrace = "0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210", "fedcba9876543210fedcba9876543211"
 	chunk := item("profile_chunk", "", `{"version":"2","platform":"python","profiler_id":"`+profiler+`","chunk_id":"`+trace+`",`+

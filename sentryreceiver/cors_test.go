@@ -20,7 +20,8 @@ import (
 // askers are pages, files and extensions of browsers, and what is none.
 var askers = []string{"https://shop.example", "null", "chrome-extension://abcdef", ""}
 
-// Every answer tells browsers that the page may read it, whatever the endpoint and the status: SDKs would not learn of limits.
+// Every answer tells browsers that the page may read it, whatever the endpoint and the status: SDKs
+// would not learn of limits.
 func TestBrowsersMaySend(t *testing.T) {
 	h := start(t, func(c *Config) {
 		twoProjects(c)

@@ -95,7 +95,8 @@ func TestCronRefuses(t *testing.T) {
 	}
 }
 
-// TestCronIsNeverLimited: curl in a job must not fail for a busy collector. What was lost is counted.
+// TestCronIsNeverLimited: curl in a job must not fail for a busy collector. What was lost is
+// counted.
 func TestCronIsNeverLimited(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error

@@ -209,7 +209,8 @@ func TestBodyTooLarge(t *testing.T) {
 	assert.Equal(t, map[string]int64{"reason=body_too_large": 6}, h.rejected())
 }
 
-// A bomb is a small body that decodes to a large one. What it costs is bounded by max_request_body_size, whatever it holds.
+// A bomb is a small body that decodes to a large one. What it costs is bounded by
+// max_request_body_size, whatever it holds.
 func TestBombs(t *testing.T) {
 	const limit = 4 << 20
 	h := start(t, func(c *Config) { c.HTTP.MaxRequestBodySize = limit })
@@ -238,7 +239,8 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestBuffersAreReused makes sure that what goes into the pipelines does not live in the memory of requests.
+// TestBuffersAreReused makes sure that what goes into the pipelines does not live in the memory of
+// requests.
 func TestBuffersAreReused(t *testing.T) {
 	h := start(t, func(c *Config) { c.KeepOriginalPayload = true })
 	require.Equal(t, 200, h.post(envelope(profileItem, chunkItem)).status)

@@ -85,7 +85,8 @@ func TestSpansAreTakenOnce(t *testing.T) {
 	assert.Equal(t, int64(1), s.items()["outcome=discarded reason=resent type=span"])
 }
 
-// The second of two that come at once waits for what becomes of the first: if that fails, the second is taken.
+// The second of two that come at once waits for what becomes of the first: if that fails, the
+// second is taken.
 func TestConcurrentDuplicates(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		h := start(t, dropResent)
@@ -117,7 +118,8 @@ func TestConcurrentDuplicates(t *testing.T) {
 	}
 }
 
-// Who goes while the first is still under way has not been told that it is there: it counts as lost.
+// Who goes while the first is still under way has not been told that it is there: it counts as
+// lost.
 func TestDuplicateThatCannotWait(t *testing.T) {
 	h := start(t, dropResent)
 	entered, hold := make(chan struct{}), make(chan struct{})

@@ -30,8 +30,8 @@ type delivery struct {
 const maxMessage = 1 << 20
 
 // deliver sends the pending output, if possible as one message per signal and link key, because an
-// exporter sends one request per message. Signals are ordered so that the first delivery of an item precedes
-// its others.
+// exporter sends one request per message. Signals are ordered so that the first delivery of an item
+// precedes its others.
 func (in *ingestion) deliver(ctx context.Context) {
 	for s, all := range in.deliveries {
 		if s == int(pipeline.SignalTraces) {

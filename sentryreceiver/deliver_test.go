@@ -41,8 +41,8 @@ func fileNames(logs plog.Logs) (names []string) {
 	return names
 }
 
-// TestOneMessagePerSignal: what the items of an envelope become is one message per signal, in their order and with a resource for
-// all that are equal; each profile is a message.
+// TestOneMessagePerSignal: what the items of an envelope become is one message per signal, in their
+// order and with a resource for all that are equal; each profile is a message.
 func TestOneMessagePerSignal(t *testing.T) {
 	s := startSignals(t, nil)
 	got := s.post(envelope(chunkItem, item("transaction", "", fullTransaction), attachments(sentry.MaxEnvelopeItems-8), profileItem,
@@ -69,7 +69,8 @@ func TestOneMessagePerSignal(t *testing.T) {
 	}, s.items())
 }
 
-// TestMessagesAreLimited: output that does not fit into one message becomes several, in order; only a single item may be larger.
+// TestMessagesAreLimited: output that does not fit into one message becomes several, in order; only
+// a single item may be larger.
 func TestMessagesAreLimited(t *testing.T) {
 	s := startSignals(t, nil)
 	event := func(i, size int) string {
@@ -120,8 +121,8 @@ func TestOutcomeOfAMessage(t *testing.T) {
 	}
 }
 
-// TestResentAmongOthers: of a message, only the parts that were accepted before are dropped, and the other output of their items
-// too.
+// TestResentAmongOthers: of a message, only the parts that were accepted before are dropped, and
+// the other output of their items too.
 func TestResentAmongOthers(t *testing.T) {
 	event := func(id string) string {
 		return item("event", "", strings.ReplaceAll(errorEvent, "7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5e7", "7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5"+id))

@@ -54,7 +54,8 @@ var (
 	spanStart    = profileStart.Add(-500 * time.Millisecond)
 )
 
-// TestClockDrift: a V1 profile and its spans are moved together, by as much as the attribute says, or not at all.
+// TestClockDrift: a V1 profile and its spans are moved together, by as much as the attribute says,
+// or not at all.
 func TestClockDrift(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -95,7 +96,8 @@ func TestClockDrift(t *testing.T) {
 	}
 }
 
-// What comes in several requests is not moved, however far the clock is off: each would be moved by another amount.
+// What comes in several requests is not moved, however far the clock is off: each would be moved by
+// another amount.
 func TestClockDriftOfSessions(t *testing.T) {
 	s := startSignals(t, func(c *Config) { c.CorrectClockDrift = true })
 	require.Equal(t, 200, s.post(sentAgo(2*time.Hour, chunkItem)).status)

@@ -107,8 +107,8 @@ func (e *endpoint) match(segments []string, sub *submission) bool {
 	return true
 }
 
-// handler returns the handler for a table of endpoints. confighttp has already limited the body and,
-// if configured, authenticated the client.
+// handler returns the handler for a table of endpoints. confighttp has already limited the body
+// and, if configured, authenticated the client.
 //
 // http.ServeMux is not suitable: it responds in plain text, and redirects paths with double
 // slashes, but SDKs do not follow redirects.

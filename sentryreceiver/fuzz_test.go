@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// FuzzEnvelopeRequest sends any body under any encoding. Whatever it is, the answer is one of ours, in JSON, and what goes
-// into the pipeline is valid OTLP.
+// FuzzEnvelopeRequest sends any body under any encoding. Whatever it is, the answer is one of ours,
+// in JSON, and what goes into the pipeline is valid OTLP.
 func FuzzEnvelopeRequest(f *testing.F) {
 	for _, body := range []string{
 		"", "{}", envelope(chunkItem), envelope(transactionItem, profileItem), envelope(item("profile_chunk", "", oddChunk)),

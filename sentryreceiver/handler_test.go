@@ -199,8 +199,8 @@ func TestShutdownFinishesWhatHasBegun(t *testing.T) {
 	assert.Error(t, err, "nobody listens")
 }
 
-// Requests that are on their way when Shutdown begins may get this far. Without a Retry-After: SDKs would pause every
-// category for a restart of a second.
+// Requests that are on their way when Shutdown begins may get this far. Without a Retry-After: SDKs
+// would pause every category for a restart of a second.
 func TestRequestsDuringShutdown(t *testing.T) {
 	h := start(t, nil)
 	h.receiver.Shared.server.Stopping.Store(true)

@@ -49,13 +49,15 @@ const (
 		`{"elapsed_since_start_ns":"11000000","thread_id":"140213","stack_id":0}],"thread_metadata":{"140213":{"name":"MainThread"}}}}`
 	goodTransaction = `{"type":"transaction","start_timestamp":1777629599.5,"timestamp":1777629600.5}`
 
-	// One that breaks the rules enough_samples, metadata and platform_header, and is usable nevertheless.
+	// One that breaks the rules enough_samples, metadata and platform_header, and is usable
+	// nevertheless.
 	oddChunk = `{"version":"2","profiler_id":"1c6f0e4f0b2a4c3d8e9f00112233aabb","chunk_id":"90ab12cd34ef56ab78cd90ef12ab34cd",` +
 		`"platform":"go","profile":{"frames":[{"function":"main"}],"stacks":[[0]],` +
 		`"samples":[{"timestamp":1777629600,"thread_id":"1","stack_id":0},{"timestamp":1777629600,"thread_id":"1","stack_id":7}]}}`
 )
 
-// item is an envelope item with its length stated; header is what else its header says, beginning with a comma.
+// item is an envelope item with its length stated; header is what else its header says, beginning
+// with a comma.
 func item(itemType, header, payload string) string {
 	return fmt.Sprintf("{\"type\":%q,\"length\":%d%s}\n%s\n", itemType, len(payload), header, payload)
 }

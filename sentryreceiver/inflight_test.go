@@ -35,7 +35,8 @@ func (h *harness) inflightBytes() int64 {
 	return found.Data.(metricdata.Sum[int64]).DataPoints[0].Value
 }
 
-// TestBusy: while the pipeline holds requests, there is room for no more of them; a limit says so to the SDK.
+// TestBusy: while the pipeline holds requests, there is room for no more of them; a limit says so
+// to the SDK.
 func TestBusy(t *testing.T) {
 	h := start(t, tight)
 	entered, hold := make(chan struct{}, 100), make(chan struct{})

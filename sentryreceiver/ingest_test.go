@@ -84,7 +84,8 @@ func TestAnswerNamesTheEvent(t *testing.T) {
 	}
 }
 
-// TestItemsWeDoNotConsume: they are taken, so that SDKs go on sending, and counted under names that are bounded.
+// TestItemsWeDoNotConsume: they are taken, so that SDKs go on sending, and counted under names that
+// are bounded.
 func TestItemsWeDoNotConsume(t *testing.T) {
 	h := start(t, nil)
 	got := h.post(envelope(item("event", "", "{}"), item("log", `,"item_count":0`, `{"items":[]}`), item("made-up", "", "x"), "{}\n\n", item("x", "", "")))

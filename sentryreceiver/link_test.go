@@ -14,15 +14,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
-// The spans of fullTransaction, which lasts from half a second before goodProfile to half a second behind; the child is over
-// by then.
+// The spans of fullTransaction, which lasts from half a second before goodProfile to half a second
+// behind; the child is over by then.
 const (
 	rootSpan  = "6f1b2c3d4e5f6071"
 	childSpan = "aaaaaaaaaaaaaaaa"
 )
 
-// linked says which span each observation of the only message is linked to, by thread and milliseconds since the profile
-// began; "" for none.
+// linked says which span each observation of the only message is linked to, by thread and
+// milliseconds since the profile began; "" for none.
 func (s *sink) linked(t *testing.T) map[string]string {
 	t.Helper()
 	message, profile := s.only(t)
@@ -65,8 +65,8 @@ func TestV1IsLinkedToItsTransaction(t *testing.T) {
 	}
 }
 
-// Python and go put all threads of the process into the profile of a transaction. Its spans ran on the active one, unless they
-// say otherwise.
+// Python and go put all threads of the process into the profile of a transaction. Its spans ran on
+// the active one, unless they say otherwise.
 func TestV1OtherThreads(t *testing.T) {
 	twoThreads := strings.Replace(goodProfile, `"11000000","thread_id":"140213"`, `"11000000","thread_id":"99"`, 1)
 	inactive := strings.Replace(twoThreads, `"active_thread_id":"140213",`, "", 1)

@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 )
 
-// TestNotices: rejected requests and unusable items are in the viewer with their reason, and once in the log at the default level.
+// TestNotices: rejected requests and unusable items are in the viewer with their reason, and once
+// in the log at the default level.
 func TestNotices(t *testing.T) {
 	h := start(t, func(c *Config) { c.PathPrefix = "/p" })
 	h.receiver.Shared.id = component.MustNewIDWithName("sentry", t.Name()) // the notices are those of the process

@@ -30,8 +30,8 @@ func TestOperationsPage(t *testing.T) {
 	assert.ElementsMatch(t, metadatatest.MetricNames(t, "."), slices.Compact(explained))
 }
 
-// TestOperationsPageHasEveryReason: each reason that a counter may show has a row that says what to do, by its name or by a
-// pattern such as `auth_*`.
+// TestOperationsPageHasEveryReason: each reason that a counter may show has a row that says what to
+// do, by its name or by a pattern such as `auth_*`.
 func TestOperationsPageHasEveryReason(t *testing.T) {
 	page, err := os.ReadFile("../docs/operations.md")
 	require.NoError(t, err)

@@ -37,8 +37,8 @@ func twoProjects(c *Config) {
 	}
 }
 
-// TestStrangersAreNotRead: what clients send that may not costs no memory and is not decoded, but it is read to its end, so that the
-// answer arrives.
+// TestStrangersAreNotRead: what clients send that may not costs no memory and is not decoded, but
+// it is read to its end, so that the answer arrives.
 func TestStrangersAreNotRead(t *testing.T) {
 	h := start(t, twoProjects)
 	stranger := strings.Repeat("a", 32)

@@ -21,11 +21,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
 )
 
-// plantedCases matches the cases in which secrets are planted: every item type, and an SDK of each kind.
+// plantedCases matches the cases in which secrets are planted: every item type, and an SDK of each
+// kind.
 var plantedCases = regexp.MustCompile(`^(all-fields-.*|include-pii|described-items|user-feedback|older-names|android-measurements|android-v2-art|` +
 	`(event|check-in|logs|spans|transaction|trace-metrics|session|sessions|client-report|feedback|security|replay)-(python|node|browser|java|ruby)|sdk-(python|node|browser).*)$`)
 
-// TestPlantedSecrets: no secret leaves by any signal, metric or log, in any combination of settings.
+// TestPlantedSecrets: no secret leaves by any signal, metric or log, in any combination of
+// settings.
 func TestPlantedSecrets(t *testing.T) {
 	total, without := 0, 0
 	for _, c := range golden.Cases(t) {
@@ -96,8 +98,8 @@ func TestScrubbingSettings(t *testing.T) {
 }
 
 // TestScrubbedCorpus compares what scrubbing changes in the recorded requests of real SDKs with a
-// list that was reviewed line by line: secrets and IP addresses, but no ID, hash, version or name of
-// a file. A line is the key, and the part that differs; numbers are 0.
+// list that was reviewed line by line: secrets and IP addresses, but no ID, hash, version or name
+// of a file. A line is the key, and the part that differs; numbers are 0.
 func TestScrubbedCorpus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sends the corpus twice")

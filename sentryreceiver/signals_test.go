@@ -153,7 +153,8 @@ func spansOf(traces ptrace.Traces) (spans []ptrace.Span) {
 	return spans
 }
 
-// TestOneSignalRefuses: what another pipeline takes is taken, and SDKs hold back the refused signal only.
+// TestOneSignalRefuses: what another pipeline takes is taken, and SDKs hold back the refused signal
+// only.
 func TestOneSignalRefuses(t *testing.T) {
 	s := startWith(t, nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) []receiver.Traces {
 		return createSignals(t, f, set, cfg, consumertest.NewErr(errors.New("full")), consumertest.NewNop(), consumertest.NewErr(errors.New("full")))
@@ -190,8 +191,8 @@ func TestUnusableItems(t *testing.T) {
 	assert.NotEmpty(t, s.counts("otelcol_receiver_sentry_elements_discarded"))
 }
 
-// TestCorpusOnAllSignals sends every recorded envelope. Nothing of what real SDKs sent is discarded, and every item is
-// accounted for.
+// TestCorpusOnAllSignals sends every recorded envelope. Nothing of what real SDKs sent is
+// discarded, and every item is accounted for.
 func TestCorpusOnAllSignals(t *testing.T) {
 	s := startSignals(t, nil)
 	sent := int64(0)
@@ -232,7 +233,8 @@ func TestItemTooLarge(t *testing.T) {
 	assert.EqualValues(t, 1, s.items()["outcome=accepted type=event"])
 }
 
-// TestLargeItemNobodyWants: items without a pipeline are accepted and dropped, regardless of their size.
+// TestLargeItemNobodyWants: items without a pipeline are accepted and dropped, regardless of their
+// size.
 func TestLargeItemNobodyWants(t *testing.T) {
 	h := start(t, nil)
 	r := h.post(envelope(item("transaction", "", `{"type":"transaction","extra":"`+strings.Repeat("x", 3<<20)+`"}`)))

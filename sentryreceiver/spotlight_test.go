@@ -21,7 +21,8 @@ func (h *harness) spotlightURL() string {
 	return "http://" + entries[0].ContextMap()["address"].(string)
 }
 
-// TestSpotlight: SDKs need no DSN, not even with configured projects; the envelope is in the event stream.
+// TestSpotlight: SDKs need no DSN, not even with configured projects; the envelope is in the event
+// stream.
 func TestSpotlight(t *testing.T) {
 	h := start(t, func(c *Config) {
 		c.Spotlight.Endpoint = "127.0.0.1:0"

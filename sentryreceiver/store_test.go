@@ -130,7 +130,8 @@ func TestStoreEncodings(t *testing.T) {
 	assert.Equal(t, map[string]int64{"outcome=accepted type=event": int64(sent)}, s.items())
 }
 
-// TestStoreQuery: raven-js sends JSON, others base64 of it or of zlib of it; some do not escape what a query must not have.
+// TestStoreQuery: raven-js sends JSON, others base64 of it or of zlib of it; some do not escape
+// what a query must not have.
 func TestStoreQuery(t *testing.T) {
 	const text = "a b ~~~???>>>"
 	const event = `{"message":"` + text + `"}`
@@ -186,7 +187,8 @@ func TestStoreTogether(t *testing.T) {
 	}
 }
 
-// TestCorpusOnOtherEndpoints sends what real SDKs and browsers sent elsewhere than to /envelope/, byte for byte.
+// TestCorpusOnOtherEndpoints sends what real SDKs and browsers sent elsewhere than to /envelope/,
+// byte for byte.
 func TestCorpusOnOtherEndpoints(t *testing.T) {
 	s := startSignals(t, nil)
 	stored, reported := 0, 0

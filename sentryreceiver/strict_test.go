@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// TestStrictSpans: a rule that a span breaks costs a transaction as a whole and a container the span, as in Sentry; lenient
-// validation repairs what it can.
+// TestStrictSpans: a rule that a span breaks costs a transaction as a whole and a container the
+// span, as in Sentry; lenient validation repairs what it can.
 func TestStrictSpans(t *testing.T) {
 	const header = `,"item_count":2,"content_type":"application/vnd.sentry.items.span.v2+json"`
 	spans := func(odd string) string {

@@ -16,50 +16,59 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// Config is the configuration of the extension. The settings of the HTTP client are on the same level as its own keys.
+// Config is the configuration of the extension. The settings of the HTTP client are on the same
+// level as its own keys.
 type Config struct {
-	// Upstream is the address of Sentry: a DSN without key and project. A path is a prefix, as in a DSN.
+	// Upstream is the address of Sentry: a DSN without key and project. A path is a prefix, as in a
+	// DSN.
 	Upstream string `mapstructure:"upstream"`
 
-	// Projects maps the receiver's projects to DSNs at Sentry. Requests for all other projects go to Upstream with their own keys.
+	// Projects maps the receiver's projects to DSNs at Sentry. Requests for all other projects go
+	// to Upstream with their own keys.
 	Projects []ProjectConfig `mapstructure:"projects"`
 
 	// ManagementAPI forwards /api/0/ to Upstream with the tokens of the clients, for sentry-cli.
 	ManagementAPI bool `mapstructure:"management_api"`
 
-	// Answer is the source of the response to SDKs. With "own", the receiver responds at once. With "upstream", SDKs receive Sentry's
-	// response, or that of the receiver after AnswerTimeout.
+	// Answer is the source of the response to SDKs. With "own", the receiver responds at once. With
+	// "upstream", SDKs receive Sentry's response, or that of the receiver after AnswerTimeout.
 	Answer string `mapstructure:"answer"`
 
-	// AnswerTimeout is how long a client waits for Sentry's response. Requests that only Sentry can respond to wait for HTTP.Timeout.
+	// AnswerTimeout is how long a client waits for Sentry's response. Requests that only Sentry can
+	// respond to wait for HTTP.Timeout.
 	AnswerTimeout time.Duration `mapstructure:"answer_timeout"`
 
-	// OnLimit controls whether SDKs receive Sentry's rate limits: "absorb" hides them, "pass_on" reports them. If empty, it is "pass_on"
-	// with Answer "upstream", else "absorb".
+	// OnLimit controls whether SDKs receive Sentry's rate limits: "absorb" hides them, "pass_on"
+	// reports them. If empty, it is "pass_on" with Answer "upstream", else "absorb".
 	OnLimit string `mapstructure:"on_limit"`
 
-	// Forward is the fraction of the items of each type that is forwarded to Sentry. The default is 1, all items.
+	// Forward is the fraction of the items of each type that is forwarded to Sentry. The default is
+	// 1, all items.
 	Forward map[string]float64 `mapstructure:"forward"`
 
 	// NumConsumers is the number of requests that are forwarded concurrently.
 	NumConsumers int `mapstructure:"num_consumers"`
 
-	// MaxBytesInFlight limits the total memory of requests that are being received or forwarded, or wait without storage.
+	// MaxBytesInFlight limits the total memory of requests that are being received or forwarded, or
+	// wait without storage.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 
-	// Storage is the storage extension that keeps requests until Sentry has accepted them. If it is nil, they wait in memory.
+	// Storage is the storage extension that keeps requests until Sentry has accepted them. If it is
+	// nil, they wait in memory.
 	Storage *component.ID `mapstructure:"storage"`
 
 	// Spool limits the requests that wait.
 	Spool SpoolConfig `mapstructure:"spool"`
 
-	// HTTP is not embedded, because that would promote the methods of ClientConfig. Its endpoint is not used.
+	// HTTP is not embedded, because that would promote the methods of ClientConfig. Its endpoint is
+	// not used.
 	HTTP confighttp.ClientConfig `mapstructure:",squash"`
 }
 
 // SpoolConfig limits the requests that wait for Sentry.
 type SpoolConfig struct {
-	// MaxBytes is the maximum size of stored requests. At the limit, the project that uses the most space loses its oldest request.
+	// MaxBytes is the maximum size of stored requests. At the limit, the project that uses the most
+	// space loses its oldest request.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 
 	// MaxAge is how long a request may wait.
@@ -87,16 +96,20 @@ const (
 	// writeBuffer is enough to send most requests with one system call.
 	writeBuffer = 32 << 10
 
-	// defaultAnswerTimeout is how long the PHP SDK waits for a response while the application handles a request. The Ruby SDK waits 2 s.
+	// defaultAnswerTimeout is how long the PHP SDK waits for a response while the application
+	// handles a request. The Ruby SDK waits 2 s.
 	defaultAnswerTimeout = 5 * time.Second
 
-	// defaultNumConsumers: sentry.io responds in 50 to 200 ms, so this is enough for a few hundred requests per second of one project.
+	// defaultNumConsumers: sentry.io responds in 50 to 200 ms, so this is enough for a few hundred
+	// requests per second of one project.
 	defaultNumConsumers = 96
 
-	// defaultMaxBytesInFlight: fifty of the largest recorded requests, or about ten thousand typical ones.
+	// defaultMaxBytesInFlight: fifty of the largest recorded requests, or about ten thousand
+	// typical ones.
 	defaultMaxBytesInFlight = 64 << 20
 
-	// minBytesInFlight is three times the largest body that can be stored: a body needs more memory while its buffer grows.
+	// minBytesInFlight is three times the largest body that can be stored: a body needs more memory
+	// while its buffer grows.
 	minBytesInFlight = 3 * maxStoredBody
 
 	// defaultSpoolBytes is enough for an outage of a day at one request of 12 kB per second.
@@ -105,12 +118,13 @@ const (
 	// minSpoolBytes has room for a few bodies of the maximum size.
 	minSpoolBytes = 3 * maxStoredBody
 
-	// defaultSpoolAge is one day. Sentry accepts sessions up to five days old, and events up to thirty.
+	// defaultSpoolAge is one day. Sentry accepts sessions up to five days old, and events up to
+	// thirty.
 	defaultSpoolAge = 24 * time.Hour
 	maxSpoolAge     = 5 * 24 * time.Hour
 
-	// defaultDrainRate: at 100 new requests per second, the requests of a one-hour outage are sent within an hour. Sentry then receives
-	// twice the usual rate.
+	// defaultDrainRate: at 100 new requests per second, the requests of a one-hour outage are sent
+	// within an hour. Sentry then receives twice the usual rate.
 	defaultDrainRate = 100
 )
 

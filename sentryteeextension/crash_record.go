@@ -13,11 +13,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// crashReports maps the endpoints for crash reports to the names in their records. Only Sentry reads the reports; the pipelines receive a
-// record of each.
+// crashReports maps the endpoints for crash reports to the names in their records. Only Sentry
+// reads the reports; the pipelines receive a record of each.
 var crashReports = map[string]string{"minidump": "minidump", "unreal": "Unreal Engine crash report", "playstation": "PlayStation crash dump"}
 
-// crashRecord returns an envelope with an error event that records a crash report, or nil if the request is not one.
+// crashRecord returns an envelope with an error event that records a crash report, or nil if the
+// request is not one.
 func crashRecord(req *http.Request, r *route, now time.Time) []byte {
 	name := crashReports[r.endpoint]
 	if name == "" || req.Method != http.MethodPost {

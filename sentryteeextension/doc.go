@@ -27,6 +27,6 @@
 //	key_limits.go   Sentry's current rate limits
 //	telemetry.go    metrics
 //
-// The queue is not exporterhelper's, which does not share its capacity fairly among projects, has no
-// maximum age, and loses requests when the disk is full.
+// The queue is not exporterhelper's, which does not share its capacity fairly among projects, has
+// no maximum age, and loses requests when the disk is full.
 package sentryteeextension

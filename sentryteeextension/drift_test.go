@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// minimumDrift is the drift above which Relay corrects the clock of a client (MINIMUM_CLOCK_DRIFT, relay-server/src/utils).
+// minimumDrift is the drift above which Relay corrects the clock of a client (MINIMUM_CLOCK_DRIFT,
+// relay-server/src/utils).
 const minimumDrift = 55 * time.Minute
 
 var timestampField = regexp.MustCompile(`"timestamp":([0-9.]+)`)
@@ -39,8 +40,9 @@ func asRelay(t *testing.T, body []byte, coding string, received time.Time) int64
 	return micros
 }
 
-// TestTimesOfStoredRequests: after three hours in the storage and a restart, Sentry computes the same timestamps as without the delay, for
-// clients with a correct clock and for clients whose clock is hours off.
+// TestTimesOfStoredRequests: after three hours in the storage and a restart, Sentry computes the
+// same timestamps as without the delay, for clients with a correct clock and for clients whose
+// clock is hours off.
 func TestTimesOfStoredRequests(t *testing.T) {
 	for _, clock := range []time.Duration{0, 123456 * time.Microsecond, -30 * time.Minute, -50 * time.Minute, -2 * time.Hour, 5 * time.Hour} {
 		for _, coding := range []string{httpbody.Identity, httpbody.Gzip} {

@@ -28,9 +28,10 @@ import (
 // defaultFaultRounds take a few seconds. The environment variable FAULTS sets another number.
 const defaultFaultRounds = 1000
 
-// TestFaultRounds: in each round, Sentry fails, hangs, limits and recovers at random moments, the disk fills up, and the tee is restarted
-// and killed. Afterwards, each item is exactly once accepted by Sentry, rate limited by Sentry, in a client report, or in a counter of the
-// tee. Exceptions: a kill repeats some items, and loses those that were only in memory.
+// TestFaultRounds: in each round, Sentry fails, hangs, limits and recovers at random moments, the
+// disk fills up, and the tee is restarted and killed. Afterwards, each item is exactly once
+// accepted by Sentry, rate limited by Sentry, in a client report, or in a counter of the tee.
+// Exceptions: a kill repeats some items, and loses those that were only in memory.
 func TestFaultRounds(t *testing.T) {
 	rounds := defaultFaultRounds
 	if testing.Short() {
@@ -290,7 +291,8 @@ func (r *faultRound) stored() *reports {
 	return known
 }
 
-// kill ends the tee without a shutdown. Requests that are only in memory are lost, with the losses to be reported for them.
+// kill ends the tee without a shutdown. Requests that are only in memory are lost, with the losses
+// to be reported for them.
 func (r *faultRound) kill() {
 	r.mu.Lock()
 	old := r.bench
@@ -344,7 +346,8 @@ func (r *faultRound) settle() account {
 	return a
 }
 
-// lostByKill returns the maximum number of items that are lost with the memory of a tee. known are the losses in the storage.
+// lostByKill returns the maximum number of items that are lost with the memory of a tee. known are
+// the losses in the storage.
 func (b *bench) lostByKill(known *reports) (items int64) {
 	b.forwarder.mu.Lock()
 	defer b.forwarder.mu.Unlock()

@@ -67,7 +67,8 @@ const (
 	reasonKeys       = "too_many_keys"     // of a client report: reports of maxKeys keys are waiting
 )
 
-// stopGrace is the time at shutdown for requests that are being sent and, without storage, for waiting requests.
+// stopGrace is the time at shutdown for requests that are being sent and, without storage, for
+// waiting requests.
 const stopGrace = 5 * time.Second
 
 func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwarder {
@@ -164,7 +165,8 @@ func (f *forwarder) evict() {
 	}
 }
 
-// next waits for an entry to send; wake is the channel of the consumer. It returns nil when the forwarder stops.
+// next waits for an entry to send; wake is the channel of the consumer. It returns nil when the
+// forwarder stops.
 func (f *forwarder) next(wake chan struct{}) *entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,8 +204,9 @@ func (f *forwarder) sleep(wake chan struct{}, d time.Duration) {
 	f.mu.Lock()
 }
 
-// wake wakes a consumer, which wakes another one if necessary: waking them all would cost more than an attempt. It chooses the consumer
-// that became idle last, because the garbage collector shrinks the stacks of the others.
+// wake wakes a consumer, which wakes another one if necessary: waking them all would cost more than
+// an attempt. It chooses the consumer that became idle last, because the garbage collector shrinks
+// the stacks of the others.
 func (f *forwarder) wake() {
 	if last := len(f.idle) - 1; last >= 0 {
 		f.idle[last] <- struct{}{}
@@ -329,7 +332,8 @@ func (f *forwarder) omit(e *entry, all omit.Losses) {
 	f.forget(e, reply{verdict: omitted}, all)
 }
 
-// putBack ends an attempt that sent nothing. If memory was lacking, it is repeated later; otherwise, the entry is dropped.
+// putBack ends an attempt that sent nothing. If memory was lacking, it is repeated later;
+// otherwise, the entry is dropped.
 func (f *forwarder) putBack(e *entry, reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -377,7 +381,8 @@ func (f *forwarder) abandon(e *entry) {
 	e.leaveMemory()
 }
 
-// stop waits for requests that are being sent and, without storage, for all waiting requests, but not longer than stopGrace.
+// stop waits for requests that are being sent and, without storage, for all waiting requests, but
+// not longer than stopGrace.
 func (f *forwarder) stop(ctx context.Context) error {
 	close(f.stopReports)
 	f.reporter.Wait()

@@ -152,7 +152,8 @@ func (b *bench) close() map[string]int64 {
 
 func down(*request) int { return 0 }
 
-// TestOutage: requests from an outage of Sentry arrive afterwards, exactly once, at a limited rate, after few failed attempts.
+// TestOutage: requests from an outage of Sentry arrive afterwards, exactly once, at a limited rate,
+// after few failed attempts.
 func TestOutage(t *testing.T) {
 	for _, disk := range []*memoryStorage{nil, {}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -191,8 +192,8 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// TestNoRequestStopsAnother: Sentry never accepts one request in five. It is dropped after ten refusals, and delays no other request by a
-// minute.
+// TestNoRequestStopsAnother: Sentry never accepts one request in five. It is dropped after ten
+// refusals, and delays no other request by a minute.
 func TestNoRequestStopsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}).run()
@@ -221,7 +222,8 @@ func TestNoRequestStopsAnother(t *testing.T) {
 	})
 }
 
-// TestSilentServer: the server of a project never responds. The requests of other projects do not wait for its timeouts.
+// TestSilentServer: the server of a project never responds. The requests of other projects do not
+// wait for its timeouts.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}).run()
@@ -279,7 +281,8 @@ func TestTooOld(t *testing.T) {
 	})
 }
 
-// TestShutdown: without a storage, waiting requests are sent or counted; with one, the next run sends them.
+// TestShutdown: without a storage, waiting requests are sent or counted; with one, the next run
+// sends them.
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil, func(cfg *Config) { cfg.NumConsumers = 1 }).run()
@@ -309,7 +312,8 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// TestKill: after a kill, the disk has every request that add accepted. Only requests of the last writes are sent twice.
+// TestKill: after a kill, the disk has every request that add accepted. Only requests of the last
+// writes are sent twice.
 func TestKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{delay: time.Millisecond}

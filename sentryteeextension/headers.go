@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/mapping"
 )
 
-// hopByHop lists headers that are not forwarded: those of one connection (RFC 9110, 7.6.1), those that the HTTP client sets, and cookies.
+// hopByHop lists headers that are not forwarded: those of one connection (RFC 9110, 7.6.1), those
+// that the HTTP client sets, and cookies.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 	"Host", "Content-Length", "Expect", "Cookie",
@@ -50,8 +51,8 @@ func upstreamHeader(req *http.Request, r *route, via string) http.Header {
 	return header
 }
 
-// addForwardedFor adds the address of the client. Sentry uses the first address in the list as the user's; without this header, that would
-// be the address of the collector.
+// addForwardedFor adds the address of the client. Sentry uses the first address in the list as the
+// user's; without this header, that would be the address of the collector.
 func addForwardedFor(header http.Header, peer string) {
 	if host, _, err := net.SplitHostPort(peer); err == nil {
 		peer = host
@@ -74,8 +75,8 @@ func isLoop(header http.Header, via string) bool {
 	return strings.Contains(before, via) || strings.Count(before, product) >= maxTees
 }
 
-// answered lists the headers of Sentry's response that the client receives. Access-Control-* headers come from the receiver: browsers
-// reject a response with two sets of them.
+// answered lists the headers of Sentry's response that the client receives. Access-Control-*
+// headers come from the receiver: browsers reject a response with two sets of them.
 var answered = []string{
 	"Content-Type", "Content-Encoding", "X-Sentry-Rate-Limits", "Retry-After", "X-Sentry-Error", "Location", "Allow", "Link", "Etag",
 	"Tus-Resumable", "Tus-Version", "Tus-Extension", "Tus-Max-Size", "Tus-Checksum-Algorithm", "Upload-Offset", "Upload-Length",

@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
-// heldBody is the body of a request. It keeps the bytes that the receiver reads. It reads nothing before the receiver does, so the body of
-// a rejected client uses no memory.
+// heldBody is the body of a request. It keeps the bytes that the receiver reads. It reads nothing
+// before the receiver does, so the body of a rejected client uses no memory.
 type heldBody struct {
 	io.ReadCloser
 	claim *httpbody.Claim // for the capacity of data
@@ -69,7 +69,8 @@ func (b *heldBody) fail(err error) {
 	b.claim.Release()
 }
 
-// finish reads the rest of the body after the receiver. The error is the reason why the body cannot be forwarded.
+// finish reads the rest of the body after the receiver. The error is the reason why the body cannot
+// be forwarded.
 func (b *heldBody) finish() error {
 	var rest []byte
 	for !b.ended && b.err == nil {

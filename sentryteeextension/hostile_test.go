@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// TestUpstreamSwitchesProtocols: a response that nobody has asked for is one that fails, in every mode.
+// TestUpstreamSwitchesProtocols: a response that nobody has asked for is one that fails, in every
+// mode.
 func TestUpstreamSwitchesProtocols(t *testing.T) {
 	for _, mode := range []string{answerOwn, answerUpstream} {
 		upstream := rawServer(t, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nHTTP/1.1 200 OK\r\n\r\n")
@@ -58,7 +59,8 @@ func rawServer(t *testing.T, response string) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
-// TestMethodsOfConnections: CONNECT and TRACE are about the connection to Sentry, which is the tee's.
+// TestMethodsOfConnections: CONNECT and TRACE are about the connection to Sentry, which is the
+// tee's.
 func TestMethodsOfConnections(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) { cfg.ManagementAPI = true }}})
@@ -71,7 +73,8 @@ func TestMethodsOfConnections(t *testing.T) {
 	assert.Zero(t, upstream.count())
 }
 
-// TestSmuggling: no part of a request becomes a header or a request of its own at Sentry, and its Host stays that of the configuration.
+// TestSmuggling: no part of a request becomes a header or a request of its own at Sentry, and its
+// Host stays that of the configuration.
 func TestSmuggling(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{})
@@ -150,7 +153,8 @@ func TestPanickingReceiver(t *testing.T) {
 	assert.Zero(t, h.tee.forwarder.room.Used())
 }
 
-// TestManyKeys: a receiver without projects lets any key in. What is remembered of keys has a limit, and what does not fit is counted.
+// TestManyKeys: a receiver without projects lets any key in. What is remembered of keys has a
+// limit, and what does not fit is counted.
 func TestManyKeys(t *testing.T) {
 	h := start(t, "http://127.0.0.1:1", options{})
 	f := h.tee.forwarder

@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestByteIdentity: each recorded request of a real SDK arrives with the same bytes as without the tee, except for X-Forwarded-For and Via.
+// TestByteIdentity: each recorded request of a real SDK arrives with the same bytes as without the
+// tee, except for X-Forwarded-For and Via.
 func TestByteIdentity(t *testing.T) {
 	requests := golden.Corpus(t)
 	direct, behind := newRecorder(t, nil), newRecorder(t, nil)

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// latest returns the longest time from the reception of an accepted request to its arrival. received are the times of reception.
+// latest returns the longest time from the reception of an accepted request to its arrival.
+// received are the times of reception.
 func (b *bench) latest(received map[string]time.Time) (latest time.Duration, arrived int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -42,7 +43,8 @@ func refuseBad(r *request) int {
 	return http.StatusOK
 }
 
-// TestRetriesWaitForTheirOwnPause: a request that failed once is not behind others that failed often and wait for a minute.
+// TestRetriesWaitForTheirOwnPause: a request that failed once is not behind others that failed
+// often and wait for a minute.
 func TestRetriesWaitForTheirOwnPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}).run()
@@ -64,7 +66,8 @@ func TestRetriesWaitForTheirOwnPause(t *testing.T) {
 	})
 }
 
-// TestRetriesOccupyNotAllConsumers: requests to which Sentry never replies occupy a consumer for the timeout each, again and again.
+// TestRetriesOccupyNotAllConsumers: requests to which Sentry never replies occupy a consumer for
+// the timeout each, again and again.
 func TestRetriesOccupyNotAllConsumers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, &memoryStorage{}, func(cfg *Config) { cfg.NumConsumers = 4 }).run()
@@ -93,7 +96,8 @@ func TestRetriesOccupyNotAllConsumers(t *testing.T) {
 	})
 }
 
-// TestRefusedRequestsOfAnEarlierRun: a restart forgets which requests Sentry has refused. They do not keep forwarding paused.
+// TestRefusedRequestsOfAnEarlierRun: a restart forgets which requests Sentry has refused. They do
+// not keep forwarding paused.
 func TestRefusedRequestsOfAnEarlierRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}

@@ -10,7 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// keyLimits has Sentry's current rate limits by key. Limits of a project or an organization are in the responses for each of its keys.
+// keyLimits has Sentry's current rate limits by key. Limits of a project or an organization are in
+// the responses for each of its keys.
 type keyLimits struct {
 	mu    sync.Mutex
 	byKey map[key]*sentry.ActiveLimits
@@ -19,8 +20,8 @@ type keyLimits struct {
 // key is a public key of a project.
 type key struct{ project, public string }
 
-// maxKeys is the maximum number of keys with limits, and of keys with losses to report, at a few hundred bytes each. A receiver without
-// projects accepts any key.
+// maxKeys is the maximum number of keys with limits, and of keys with losses to report, at a few
+// hundred bytes each. A receiver without projects accepts any key.
 const maxKeys = 10_000
 
 func newKeyLimits() *keyLimits { return &keyLimits{byKey: map[key]*sentry.ActiveLimits{}} }

@@ -29,8 +29,9 @@ func (t *tee) wrap(_ context.Context, receiver http.Handler) (http.Handler, erro
 	}), nil
 }
 
-// keep lets the receiver respond to a request, and forwards the bytes that the receiver read. The client receives the response when the
-// request is stored or, with answer: upstream, when Sentry has responded.
+// keep lets the receiver respond to a request, and forwards the bytes that the receiver read. The
+// client receives the response when the request is stored or, with answer: upstream, when Sentry
+// has responded.
 func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
 	held := t.hold(w, req, r)
 	defer held.release()
@@ -53,7 +54,8 @@ type held struct {
 	own         *ownAnswer
 }
 
-// hold puts the tee between the receiver and the client, so that it keeps what the receiver reads and holds back the response.
+// hold puts the tee between the receiver and the client, so that it keeps what the receiver reads
+// and holds back the response.
 func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
 	h := &held{route: r, credentials: r.credentials(req), own: &ownAnswer{ResponseWriter: w}, request: &request{
 		Method: req.Method, Target: r.targetOf(req), Header: upstreamHeader(req, r, t.via), Received: time.Now(),
@@ -75,8 +77,8 @@ func (h *held) release() {
 	}
 }
 
-// complete adds the body, and the sender if only the envelope names it. It reports whether the request can be forwarded; if not, it counts
-// the request.
+// complete adds the body, and the sender if only the envelope names it. It reports whether the
+// request can be forwarded; if not, it counts the request.
 func (t *tee) complete(h *held) bool {
 	switch err := h.body.finish(); {
 	case err == httpbody.ErrNoMemory:
@@ -108,7 +110,8 @@ func (t *tee) notKept(h *held, reason string) {
 	t.logger.Warn("Request cannot be forwarded", zap.String("endpoint", h.Endpoint), zap.String("project", h.Project), zap.String("reason", reason))
 }
 
-// forward queues a request. It returns the limits for the client or, with answer: upstream, replaces the receiver's response.
+// forward queues a request. It returns the limits for the client or, with answer: upstream,
+// replaces the receiver's response.
 func (t *tee) forward(h *held) (limits string) {
 	e := newEntry(h.request, h.claim)
 	h.claim = nil
@@ -139,8 +142,9 @@ func (t *tee) awaitAnswer(own *ownAnswer, e *entry) {
 	}
 }
 
-// identify reads the project and key from the envelope header. A tunnel request becomes a request to the envelope endpoint of its project.
-// The host in its DSN is ignored: the configuration determines the upstream.
+// identify reads the project and key from the envelope header. A tunnel request becomes a request
+// to the envelope endpoint of its project. The host in its DSN is ignored: the configuration
+// determines the upstream.
 func (t *tee) identify(forwarded *request, r *route, credentials sentry.Credentials) bool {
 	if r.endpoint != endpointTunnel && r.endpoint != endpointEnvelope {
 		return false

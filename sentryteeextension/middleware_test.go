@@ -99,7 +99,8 @@ func TestHeaders(t *testing.T) {
 	assert.Equal(t, "1.0 proxy", strings.Split(via, ", ")[0])
 }
 
-// TestLoops: a request that has passed through this tee, or through too many tees, is not forwarded.
+// TestLoops: a request that has passed through this tee, or through too many tees, is not
+// forwarded.
 func TestLoops(t *testing.T) {
 	var self string
 	loop := newRecorder(t, func(w http.ResponseWriter, req *http.Request) {
@@ -120,7 +121,8 @@ func TestLoops(t *testing.T) {
 	assert.Equal(t, http.StatusLoopDetected, resp.StatusCode)
 }
 
-// TestAnswers: for each response of Sentry, the response to the SDK in both modes, and the outcome of the request.
+// TestAnswers: for each response of Sentry, the response to the SDK in both modes, and the outcome
+// of the request.
 func TestAnswers(t *testing.T) {
 	const limits = "60:transaction:key, 60:error:organization:quota"
 	header := func(status int, pairs ...string) http.HandlerFunc {
@@ -193,7 +195,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestPassOn: with on_limit: pass_on, the next response has Sentry's latest limits in addition to the receiver's own.
+// TestPassOn: with on_limit: pass_on, the next response has Sentry's latest limits in addition to
+// the receiver's own.
 func TestPassOn(t *testing.T) {
 	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set(sentry.HeaderRateLimits, "60:transaction;span:key")
@@ -221,8 +224,9 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	assert.Zero(t, upstream.count())
 }
 
-// TestMemoryIsBounded: while Sentry does not respond, waiting requests use at most max_bytes_in_flight, and a project with few requests
-// gets a fair share. The receiver accepts all requests.
+// TestMemoryIsBounded: while Sentry does not respond, waiting requests use at most
+// max_bytes_in_flight, and a project with few requests gets a fair share. The receiver accepts all
+// requests.
 func TestMemoryIsBounded(t *testing.T) {
 	hang := make(chan struct{})
 	upstream := newRecorder(t, func(http.ResponseWriter, *http.Request) { <-hang })

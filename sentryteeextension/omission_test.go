@@ -129,8 +129,8 @@ func TestUnreadableEnvelopes(t *testing.T) {
 	}
 }
 
-// TestRates: all tees make the same decisions, each trace is complete or absent in all item types, and the forwarded fractions match the
-// configuration.
+// TestRates: all tees make the same decisions, each trace is complete or absent in all item types,
+// and the forwarded fractions match the configuration.
 func TestRates(t *testing.T) {
 	now := time.Now()
 	config := &Config{Upstream: "https://a", Forward: map[string]float64{"transaction": 0.1, "span": 0.1, "log": 0.3, "profile_chunk": 0.5}}
@@ -177,7 +177,8 @@ func TestRates(t *testing.T) {
 	}
 }
 
-// TestContainersAreSplit: all or none of the elements of a trace are forwarded, and the numbers in header, payload and report agree.
+// TestContainersAreSplit: all or none of the elements of a trace are forwarded, and the numbers in
+// header, payload and report agree.
 func TestContainersAreSplit(t *testing.T) {
 	now := time.Now()
 	var elements []string
@@ -207,7 +208,8 @@ func TestContainersAreSplit(t *testing.T) {
 	assert.Contains(t, string(p.request.Body), `"z":1`)
 }
 
-// TestLateRequests: Sentry's clock correction yields the error of the client's clock, without the time in the queue.
+// TestLateRequests: Sentry's clock correction yields the error of the client's clock, without the
+// time in the queue.
 func TestLateRequests(t *testing.T) {
 	received := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	o := newOutgoing(&Config{Upstream: "https://a"}, newKeyLimits())
@@ -258,8 +260,9 @@ func (s *stand) accept(t *testing.T, r *request) {
 	}
 }
 
-// TestStarvation: Sentry limits all categories for an hour, while the collector restarts. The items that Sentry accepted, those that it
-// rejected and those that the tee reported are together all items that SDKs sent.
+// TestStarvation: Sentry limits all categories for an hour, while the collector restarts. The items
+// that Sentry accepted, those that it rejected and those that the tee reported are together all
+// items that SDKs sent.
 func TestStarvation(t *testing.T) {
 	for name, limit := range map[string]string{"everything": "3600::organization", "some": "3600:transaction;profile_chunk;error:organization"} {
 		for _, disk := range []*memoryStorage{nil, {}} {

@@ -32,19 +32,23 @@ type prepared struct {
 	claim   *httpbody.Claim // memory of a rewritten body; nil = not rewritten
 }
 
-// errNoUpstream is the error for requests of a project that is not configured, if there is no upstream for other projects.
+// errNoUpstream is the error for requests of a project that is not configured, if there is no
+// upstream for other projects.
 var errNoUpstream = errors.New("the project has no upstream")
 
 const (
-	// maxRewritten is the maximum decoded size of a body that is rewritten: the largest profile that Sentry accepts fits. Larger bodies are
-	// forwarded unchanged, and Sentry applies its limits itself.
+	// maxRewritten is the maximum decoded size of a body that is rewritten: the largest profile
+	// that Sentry accepts fits. Larger bodies are forwarded unchanged, and Sentry applies its
+	// limits itself.
 	maxRewritten = sentry.MaxProfileSize + 1<<20
 
-	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.MaxPerRequest. It is not part of max_bytes_in_flight, because
-	// waiting requests could use up all of that, and then none could be sent.
+	// rewriteBytes is the memory for bodies that are rewritten, see httpbody.MaxPerRequest. It is
+	// not part of max_bytes_in_flight, because waiting requests could use up all of that, and then
+	// none could be sent.
 	rewriteBytes = 3*maxRewritten + httpbody.MaxWindow
 
-	// lateAfter is the waiting time after which the sent_at of a request is adjusted. Sentry corrects clocks that are wrong by 55 minutes.
+	// lateAfter is the waiting time after which the sent_at of a request is adjusted. Sentry
+	// corrects clocks that are wrong by 55 minutes.
 	lateAfter = 2 * time.Minute
 )
 
@@ -56,7 +60,8 @@ func newOutgoing(cfg *Config, limits *keyLimits) *outgoing {
 	return o
 }
 
-// prepare returns the request that Sentry receives. The error is httpbody.ErrNoMemory, errNoUpstream, or the error of the context.
+// prepare returns the request that Sentry receives. The error is httpbody.ErrNoMemory,
+// errNoUpstream, or the error of the context.
 func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prepared, error) {
 	to := o.destinations.Of(r.Project)
 	if to == nil {
@@ -94,7 +99,8 @@ func (o *outgoing) prepare(ctx context.Context, r *request, now time.Time) (prep
 // selection is an omit.Selection that also rewrites requests.
 type selection struct{ omit.Selection }
 
-// rewrite removes omitted items from an envelope, adjusts its sent_at and replaces its keys. If nothing changes, the body keeps its bytes.
+// rewrite removes omitted items from an envelope, adjusts its sent_at and replaces its keys. If
+// nothing changes, the body keeps its bytes.
 func (s *selection) rewrite(r *request, to *mapping.Destination, delay time.Duration, claim *httpbody.Claim) (prepared, error) {
 	coding := httpbody.Coding(r.Header["Content-Encoding"])
 	body, err := httpbody.Decoded(r.Body, coding, maxRewritten, claim)
@@ -129,7 +135,8 @@ func (s *selection) rewrite(r *request, to *mapping.Destination, delay time.Dura
 // edits returns the changes to the header of the envelope.
 func (s *selection) edits(delay time.Duration) (edits []sentry.HeaderEdit) {
 	if delay >= lateAfter && !s.Header.SentAt.IsZero() {
-		// Sentry treats the time between sent_at and the arrival as an error of the client's clock, and would shift all times by it.
+		// Sentry treats the time between sent_at and the arrival as an error of the client's clock,
+		// and would shift all times by it.
 		edits = append(edits, sentry.HeaderEdit{Key: "sent_at", Value: s.Header.SentAt.Add(delay).Format(time.RFC3339Nano)})
 	}
 	return edits

@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ownAnswer buffers the receiver's response: a client that has the response may forget the request, so the request must be stored first.
-// Headers are set on the underlying writer.
+// ownAnswer buffers the receiver's response: a client that has the response may forget the request,
+// so the request must be stored first. Headers are set on the underlying writer.
 type ownAnswer struct {
 	http.ResponseWriter
 	status int // 0 = no response yet
@@ -59,8 +59,9 @@ func (a *ownAnswer) replace(r *reply) {
 	a.body.Write(r.body)
 }
 
-// admits reports whether the receiver has admitted the client, according to its response. It checks credentials in an envelope only after
-// reading the body, so an error about the body does not show whether they are valid.
+// admits reports whether the receiver has admitted the client, according to its response. It checks
+// credentials in an envelope only after reading the body, so an error about the body does not show
+// whether they are valid.
 func (a *ownAnswer) admits(credentialsInRequest bool) bool {
 	switch {
 	case a.status >= 200 && a.status < 300:

@@ -21,8 +21,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// TestPassOnForAnHour: Sentry limits all or one of the categories for an hour. With on_limit: pass_on, an SDK sends, drops and reports the same data as
-// without a tee. With answer: own, the SDK receives a limit with its next response, so that Sentry answers one more request.
+// TestPassOnForAnHour: Sentry limits all or one of the categories for an hour. With on_limit:
+// pass_on, an SDK sends, drops and reports the same data as without a tee. With answer: own, the
+// SDK receives a limit with its next response, so that Sentry answers one more request.
 func TestPassOnForAnHour(t *testing.T) {
 	for _, limit := range []string{"", "error"} {
 		t.Run("limit on "+sentry.Category(limit).Label(), func(t *testing.T) {
@@ -59,7 +60,8 @@ type outcome struct {
 	Reported          map[string]int64 // by the SDK, to Sentry
 }
 
-// starved runs an SDK for 90 minutes, through a tee or directly, with a Sentry that limits a category in the first hour.
+// starved runs an SDK for 90 minutes, through a tee or directly, with a Sentry that limits a
+// category in the first hour.
 func starved(t *testing.T, limit, answer string) (got outcome) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &limitingSentry{t: t, category: limit, until: time.Now().Add(time.Hour), outcome: outcome{
@@ -85,7 +87,8 @@ func starved(t *testing.T, limit, answer string) (got outcome) {
 	return got
 }
 
-// throughTee returns a function that sends an envelope through a tee, to a receiver that accepts everything.
+// throughTee returns a function that sends an envelope through a tee, to a receiver that accepts
+// everything.
 func throughTee(t *testing.T, b *bench) func(body []byte) (int, map[string][]string) {
 	extension := &tee{cfg: b.cfg, forwarder: b.forwarder, telemetry: b.forwarder.telemetry, logger: b.forwarder.logger, via: product + "test"}
 	handler, err := extension.wrap(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -144,7 +147,8 @@ func (s *limitingSentry) respond(body []byte) (int, map[string][]string) {
 	return status, map[string][]string{sentry.HeaderRateLimits: {fmt.Sprintf("%d:%s:organization:quota", int(left.Seconds()+0.999), s.category)}}
 }
 
-// modelSDK follows the rules of SDKs: it drops items of limited categories, and reports them with its next envelope.
+// modelSDK follows the rules of SDKs: it drops items of limited categories, and reports them with
+// its next envelope.
 type modelSDK struct {
 	server *limitingSentry // for the record of what is dropped
 	send   func(body []byte) (int, map[string][]string)

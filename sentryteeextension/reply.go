@@ -60,8 +60,8 @@ func readReply(resp *http.Response) reply {
 	return r
 }
 
-// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or failed for now (5xx, 408, which proxies
-// send, and 101, which the tee does not request).
+// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or
+// failed for now (5xx, 408, which proxies send, and 101, which the tee does not request).
 func replyOf(status int) reply {
 	r := reply{status: status}
 	switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// reportInterval is the interval between client reports: one request for each key with omitted data, regardless of the traffic.
+// reportInterval is the interval between client reports: one request for each key with omitted
+// data, regardless of the traffic.
 const reportInterval = 10 * time.Second
 
 // reportAlways sends reports until the forwarder stops.
@@ -28,7 +29,8 @@ func (f *forwarder) reportAlways(ctx context.Context) {
 	}
 }
 
-// report queues a request for each key with losses. While Sentry limits all categories, the losses wait: a rejected report would be lost.
+// report queues a request for each key with losses. While Sentry limits all categories, the losses
+// wait: a rejected report would be lost.
 func (f *forwarder) report(ctx context.Context) {
 	now := f.now()
 	for k, losses := range f.reports.all() {
@@ -43,7 +45,8 @@ func (f *forwarder) report(ctx context.Context) {
 	}
 }
 
-// addReport queues a report, and removes its losses from those to be reported. After an error, they are added again.
+// addReport queues a report, and removes its losses from those to be reported. After an error, they
+// are added again.
 func (f *forwarder) addReport(ctx context.Context, k key, losses omit.Losses, now time.Time) error {
 	r, err := newReport(k, losses, now)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// reports holds the losses not yet reported to Sentry, by key. With storage, only its writer changes them, so that they always
-// match the stored requests.
+// reports holds the losses not yet reported to Sentry, by key. With storage, only its writer
+// changes them, so that they always match the stored requests.
 type reports struct {
 	mu       sync.Mutex
 	byKey    map[key]omit.Losses

@@ -47,7 +47,8 @@ func (r *request) size() int64 {
 
 func (r *request) key() key { return key{r.Project, r.Key} }
 
-// keyOrNone returns the key of a request. For a request that is only in storage, it is empty; such a request has no omitted data.
+// keyOrNone returns the key of a request. For a request that is only in storage, it is empty; such
+// a request has no omitted data.
 func (r *request) keyOrNone() key {
 	if r == nil {
 		return key{}
@@ -55,8 +56,8 @@ func (r *request) keyOrNone() key {
 	return r.key()
 }
 
-// mappedTo returns the request with the destination's project and key in path, query and headers. For an envelope, see
-// mapping.Destination.EnvelopeEdits.
+// mappedTo returns the request with the destination's project and key in path, query and headers.
+// For an envelope, see mapping.Destination.EnvelopeEdits.
 func (r *request) mappedTo(d *mapping.Destination) *request {
 	if !d.IsMapped() {
 		return r
@@ -86,7 +87,8 @@ func (r *request) toHTTP(ctx context.Context, base *url.URL) (*http.Request, err
 	return req, nil
 }
 
-// targetURL returns the URL of a path and query at the server base. The target cannot select another server.
+// targetURL returns the URL of a path and query at the server base. The target cannot select
+// another server.
 func targetURL(base *url.URL, target string) (*url.URL, error) {
 	u, err := url.ParseRequestURI(target)
 	if err != nil || !strings.HasPrefix(target, "/") {

@@ -10,7 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// route describes a request by the endpoints of Sentry's ingest (relay-server/src/endpoints/mod.rs).
+// route describes a request by the endpoints of Sentry's ingest
+// (relay-server/src/endpoints/mod.rs).
 type route struct {
 	handling handling
 	endpoint string // metric attribute
@@ -44,7 +45,8 @@ const (
 	endpointReport     = "client_report" // from the tee itself
 )
 
-// streamedEndpoints has the streamed endpoints with their own name in metrics, and the position of the public key in their path, if any.
+// streamedEndpoints has the streamed endpoints with their own name in metrics, and the position of
+// the public key in their path, if any.
 var streamedEndpoints = map[string]int{
 	"minidump": 0, "unreal": 2, "playstation": 0, "events": 0, endpointUpload: 0, "integration": 0, "otlp": 0,
 }
@@ -111,7 +113,8 @@ func (r *route) targetOf(req *http.Request) string {
 	return target
 }
 
-// credentials returns the credentials in the request. For tunnels, it ignores headers and query: they may be meant for the website.
+// credentials returns the credentials in the request. For tunnels, it ignores headers and query:
+// they may be meant for the website.
 func (r *route) credentials(req *http.Request) sentry.Credentials {
 	if r.handling == tunnelled {
 		return sentry.Credentials{}

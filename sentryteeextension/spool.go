@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
-// spool stores requests in a storage extension, each under its own number, and the range of these numbers. A single goroutine writes. It
-// combines concurrent requests and deletions into one transaction.
+// spool stores requests in a storage extension, each under its own number, and the range of these
+// numbers. A single goroutine writes. It combines concurrent requests and deletions into one
+// transaction.
 type spool struct {
 	client storage.Client
 	failed func(operation string, err error)
@@ -59,7 +60,8 @@ const (
 	keyRange  = "range"
 	keyLosses = "losses"
 
-	// maxStoredBody is the maximum size of a stored body. Minidumps are larger, but streamed; the largest recorded envelope is 1.3 MB.
+	// maxStoredBody is the maximum size of a stored body. Minidumps are larger, but streamed; the
+	// largest recorded envelope is 1.3 MB.
 	maxStoredBody = 20 << 20
 
 	// maxTransaction is the maximum size of a transaction, without its first value.
@@ -120,8 +122,8 @@ func (s *spool) get(ctx context.Context, number uint64) (*request, error) {
 	return decodeRequest(value)
 }
 
-// remove deletes a request later, and adds its omitted data to the losses to be reported. If the process is killed before the deletion, the
-// request is sent again.
+// remove deletes a request later, and adds its omitted data to the losses to be reported. If the
+// process is killed before the deletion, the request is sent again.
 func (s *spool) remove(number uint64, k key, losses omit.Losses) {
 	s.forget(number)
 	s.mu.Lock()
@@ -247,7 +249,8 @@ func (s *spool) bounds() []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, s.first), s.next)
 }
 
-// transact executes writes in one transaction. Losses change in the same transaction as their requests.
+// transact executes writes in one transaction. Losses change in the same transaction as their
+// requests.
 func (s *spool) transact(writes []*write, bounds []byte) error {
 	operations := make([]*storage.Operation, 0, len(writes)+2)
 	changed := s.unsaved
@@ -322,8 +325,8 @@ var (
 	errNewerFormat = fmt.Errorf("has a newer format than this collector can read, which is version %d", formatVersion)
 )
 
-// encodeRequest returns the stored form of a request: the format version, the length of the head, the head as JSON, the body, and a
-// checksum.
+// encodeRequest returns the stored form of a request: the format version, the length of the head,
+// the head as JSON, the body, and a checksum.
 func encodeRequest(r *request) ([]byte, error) {
 	head, err := json.Marshal(r)
 	if err != nil {

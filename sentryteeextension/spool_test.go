@@ -37,7 +37,8 @@ func TestEncodeRequest(t *testing.T) {
 	assert.ErrorIs(t, err, collector.ErrDamaged)
 }
 
-// TestDamagedStorage: readable requests are sent, unreadable ones are counted, and those of a later version stay in the storage.
+// TestDamagedStorage: readable requests are sent, unreadable ones are counted, and those of a later
+// version stay in the storage.
 func TestDamagedStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}
@@ -87,7 +88,8 @@ func TestDamageAfterTheStart(t *testing.T) {
 	})
 }
 
-// TestFullDisk: requests that cannot be stored are sent from memory, and stored requests are not lost.
+// TestFullDisk: requests that cannot be stored are sent from memory, and stored requests are not
+// lost.
 func TestFullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &memoryStorage{}

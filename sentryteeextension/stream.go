@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// stream forwards a request that the receiver does not support, and its response, with constant memory: minidumps, uploads, requests of
-// future SDKs. It stores nothing, because crash reporters and uploads need Sentry's own response.
+// stream forwards a request that the receiver does not support, and its response, with constant
+// memory: minidumps, uploads, requests of future SDKs. It stores nothing, because crash reporters
+// and uploads need Sentry's own response.
 func (t *tee) stream(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) {
 	key := ""
 	if r.endpoint != endpointManagement {
@@ -82,23 +83,26 @@ func (t *tee) streamed(r *route, answer *reply) {
 	}
 }
 
-// streamBytes is the memory of a stream, for the buffers of its two connections. The default of max_bytes_in_flight has room for 1,024
-// streams.
+// streamBytes is the memory of a stream, for the buffers of its two connections. The default of
+// max_bytes_in_flight has room for 1,024 streams.
 const streamBytes = 64 << 10
 
-// maxStream is the maximum duration of a request: Sentry's largest upload, 1 GiB, takes an hour at 2.4 Mbit/s.
+// maxStream is the maximum duration of a request: Sentry's largest upload, 1 GiB, takes an hour at
+// 2.4 Mbit/s.
 const maxStream = time.Hour
 
-// answerTime is the maximum time for a client to read the response. The server's write timeout started with the request.
+// answerTime is the maximum time for a client to read the response. The server's write timeout
+// started with the request.
 const answerTime = time.Minute
 
 func extendWrites(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 }
 
-// admission asks the receiver, which has the list of projects, whether a client may send data. It sends the receiver an envelope with the
-// credentials of the request; the envelope is empty or has the record of a crash report. admission returns the public key of the client, or
-// responds with the receiver's rejection.
+// admission asks the receiver, which has the list of projects, whether a client may send data. It
+// sends the receiver an envelope with the credentials of the request; the envelope is empty or has
+// the record of a crash report. admission returns the public key of the client, or responds with
+// the receiver's rejection.
 func admission(w http.ResponseWriter, req *http.Request, r *route, receiver http.Handler) (publicKey string, admitted bool) {
 	auth, err := sentry.Authenticate(r.credentials(req))
 	question := req.Clone(req.Context())

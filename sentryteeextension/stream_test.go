@@ -24,8 +24,8 @@ func prefixed(cfg *sentryreceiver.Config) {
 	cfg.PathPrefix = "/in"
 }
 
-// TestStreamed: requests that the receiver does not support arrive unchanged if the receiver admits their client, and the client receives
-// Sentry's response.
+// TestStreamed: requests that the receiver does not support arrive unchanged if the receiver admits
+// their client, and the client receives Sentry's response.
 func TestStreamed(t *testing.T) {
 	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Access-Control-Allow-Origin", "https://evil.example")
@@ -76,7 +76,8 @@ func TestStreamed(t *testing.T) {
 	assert.EqualValues(t, 1, h.counts("requests")["other forwarded"])
 }
 
-// TestCrashRecords: the pipelines receive a record of each crash report, and nothing of other streams.
+// TestCrashRecords: the pipelines receive a record of each crash report, and nothing of other
+// streams.
 func TestCrashRecords(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL, options{receiver: onlyProject})
@@ -115,7 +116,8 @@ func TestManagement(t *testing.T) {
 	assert.Zero(t, upstream.count(), "the receiver's own")
 }
 
-// tusServer stands in for Sentry's upload endpoint; the addresses that it returns are paths or absolute URLs.
+// tusServer stands in for Sentry's upload endpoint; the addresses that it returns are paths or
+// absolute URLs.
 type tusServer struct {
 	absolute string
 	sum      string
@@ -168,7 +170,8 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// TestStreamsWithoutSentry: without Sentry, the client receives an error at once, and requests to the receiver are not affected.
+// TestStreamsWithoutSentry: without Sentry, the client receives an error at once, and requests to
+// the receiver are not affected.
 func TestStreamsWithoutSentry(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	upstream.Close()

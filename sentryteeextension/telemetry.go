@@ -36,7 +36,8 @@ type observed struct {
 	limits                      map[sentry.Category]int64 // number of keys with a limit
 }
 
-// outcomeDropped is the outcome of requests that are not retried; forwarder.go has the reasons. For other outcomes, see outcomes.
+// outcomeDropped is the outcome of requests that are not retried; forwarder.go has the reasons. For
+// other outcomes, see outcomes.
 const outcomeDropped = "dropped"
 
 // newTelemetry registers the instruments that metadata.yaml lists.

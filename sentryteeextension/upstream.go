@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 )
 
-// upstream is the HTTP client for Sentry. It uses the client's transport directly, because it needs neither redirects nor cookies.
+// upstream is the HTTP client for Sentry. It uses the client's transport directly, because it needs
+// neither redirects nor cookies.
 type upstream struct {
 	client *http.Client
 	base   *url.URL // of projects that are not mapped

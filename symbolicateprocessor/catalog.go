@@ -43,7 +43,8 @@ type file struct {
 	build, upload string // of the record of a build, see measure.go
 }
 
-// bundle is a unit that is opened as a whole: a generated JavaScript file and its map, a ProGuard mapping, or a native object.
+// bundle is a unit that is opened as a whole: a generated JavaScript file and its map, a ProGuard
+// mapping, or a native object.
 type bundle struct {
 	file     *file
 	kind     kind
@@ -74,7 +75,8 @@ type scanner struct {
 	logger *zap.Logger
 }
 
-// scan lists the files of the directory, and reads the heads, tails or full contents of new and changed ones.
+// scan lists the files of the directory, and reads the heads, tails or full contents of new and
+// changed ones.
 func (s *scanner) scan(before *catalog) (*catalog, error) {
 	next := &catalog{
 		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
@@ -107,8 +109,8 @@ func (s *scanner) scan(before *catalog) (*catalog, error) {
 	return next, nil
 }
 
-// read returns the result of the last scan for a file, unless the file has changed. It rereads scripts without a map, because the map may arrive
-// later or may have been removed.
+// read returns the result of the last scan for a file, unless the file has changed. It rereads
+// scripts without a map, because the map may arrive later or may have been removed.
 func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 	known := before.files[name]
 	if known != nil && known.modified.Equal(info.ModTime()) && known.size == info.Size() && (!isScript(name) || s.hasMap(known)) {
@@ -201,10 +203,12 @@ func (c *catalog) add(f *file) {
 	delete(c.mappings, uuid.Nil)
 }
 
-// releasesFolder is the folder of uploaded scripts without debug IDs. Like a user, the uploads use a folder for each release.
+// releasesFolder is the folder of uploaded scripts without debug IDs. Like a user, the uploads use
+// a folder for each release.
 const releasesFolder = uploadsFolder + "/" + uploads.ReleasesFolder + "/"
 
-// nameOf returns the path by which a script is found. Other uploads and downloads have none, because several builds have equal paths.
+// nameOf returns the path by which a script is found. Other uploads and downloads have none,
+// because several builds have equal paths.
 func nameOf(file string) (string, bool) {
 	if name, ok := strings.CutPrefix(file, releasesFolder); ok {
 		return name, true
@@ -218,9 +222,9 @@ func (c *catalog) has(b *bundle) bool { return c.files[b.file.path] == b.file }
 // maxParts is the maximum number of path segments of a URL.
 const maxParts = 64
 
-// find returns the file of a script: the one with its debug ID, or else the one with the longest path that the script's URL ends with, in
-// the folder of the release or in the directory, or else the one that was downloaded from the URL. A file with another debug ID belongs to
-// another build.
+// find returns the file of a script: the one with its debug ID, or else the one with the longest
+// path that the script's URL ends with, in the folder of the release or in the directory, or else
+// the one that was downloaded from the URL. A file with another debug ID belongs to another build.
 func (c *catalog) find(id symbolicate.ScriptID) *bundle {
 	wanted, err := uuid.Parse(id.DebugID)
 	if err == nil && c.byID[wanted] != nil {

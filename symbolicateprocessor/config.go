@@ -34,23 +34,26 @@ type Config struct {
 	Hold HoldConfig `mapstructure:"hold"`
 }
 
-// HoldConfig configures the hold of messages whose files are being opened or downloaded. They are held in memory, in each pipeline, and are
-// forwarded without names when a limit is reached.
+// HoldConfig configures the hold of messages whose files are being opened or downloaded. They are
+// held in memory, in each pipeline, and are forwarded without names when a limit is reached.
 type HoldConfig struct {
 	// Timeout is the maximum time. If it is 0, no message is held.
 	Timeout time.Duration `mapstructure:"timeout"`
 
-	// MaxBytes is the maximum total size of held messages when encoded. In memory, they need several times as much.
+	// MaxBytes is the maximum total size of held messages when encoded. In memory, they need
+	// several times as much.
 	MaxBytes int64 `mapstructure:"max_bytes"`
 }
 
-// DownloadsConfig configures downloads of missing symbol files. They are stored in the folder downloads of the directory.
+// DownloadsConfig configures downloads of missing symbol files. They are stored in the folder
+// downloads of the directory.
 type DownloadsConfig struct {
-	// SourceMapHosts are the hosts of scripts and source maps: cdn.example.com, *.example.com for all subdomains, or localhost:8443. If the list is
-	// empty, no source maps are downloaded.
+	// SourceMapHosts are the hosts of scripts and source maps: cdn.example.com, *.example.com for
+	// all subdomains, or localhost:8443. If the list is empty, no source maps are downloaded.
 	SourceMapHosts []string `mapstructure:"source_map_hosts"`
 
-	// DebuginfodURLs are debuginfod servers for native files. They are asked in this order. If the list is empty, no native files are downloaded.
+	// DebuginfodURLs are debuginfod servers for native files. They are asked in this order. If the
+	// list is empty, no native files are downloaded.
 	DebuginfodURLs []string `mapstructure:"debuginfod_urls"`
 
 	// AllowHTTP allows http URLs. By default, only https is allowed.
@@ -62,21 +65,24 @@ type DownloadsConfig struct {
 	// MaxConcurrent is the maximum number of files to download at the same time.
 	MaxConcurrent int `mapstructure:"max_concurrent"`
 
-	// MaxFileBytes is the maximum size of a file after decompression. The limits of StoreConfig apply, too.
+	// MaxFileBytes is the maximum size of a file after decompression. The limits of StoreConfig
+	// apply, too.
 	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
 
-	// MaxTotalSize is the maximum total size of downloaded files. At the limit, the oldest files of the larger kind (scripts, debug information) are
-	// removed.
+	// MaxTotalSize is the maximum total size of downloaded files. At the limit, the oldest files of
+	// the larger kind (scripts, debug information) are removed.
 	MaxTotalSize int64 `mapstructure:"max_total_size"`
 
-	// RetryAfter is the time until a file is downloaded again that a server does not have or that could not be downloaded.
+	// RetryAfter is the time until a file is downloaded again that a server does not have or that
+	// could not be downloaded.
 	RetryAfter time.Duration `mapstructure:"retry_after"`
 }
 
 // enabled reports whether there is a server.
 func (d *DownloadsConfig) enabled() bool { return len(d.SourceMapHosts)+len(d.DebuginfodURLs) > 0 }
 
-// UploadsConfig configures the endpoint to which sentry-cli uploads symbol files. They are stored in the folder uploads of the directory.
+// UploadsConfig configures the endpoint to which sentry-cli uploads symbol files. They are stored
+// in the folder uploads of the directory.
 type UploadsConfig struct {
 	// Endpoint is the address of the endpoint. If it is empty, there is no endpoint.
 	Endpoint string `mapstructure:"endpoint"`
@@ -87,7 +93,8 @@ type UploadsConfig struct {
 	// TLS configures HTTPS.
 	TLS configoptional.Optional[configtls.ServerConfig] `mapstructure:"tls"`
 
-	// MaxTotalSize is the maximum total size of the stored uploads. At the limit, the oldest files of the largest kind (chunks, files, bundles) are removed.
+	// MaxTotalSize is the maximum total size of the stored uploads. At the limit, the oldest files
+	// of the largest kind (chunks, files, bundles) are removed.
 	MaxTotalSize int64 `mapstructure:"max_total_size"`
 }
 
@@ -99,22 +106,27 @@ type StoreConfig struct {
 	// ScanInterval is how often the directory is searched for new files.
 	ScanInterval time.Duration `mapstructure:"scan_interval"`
 
-	// MaxFiles is the maximum number of files to read. Uploads may have half as many, and downloads a quarter.
+	// MaxFiles is the maximum number of files to read. Uploads may have half as many, and downloads
+	// a quarter.
 	MaxFiles int `mapstructure:"max_files"`
 
-	// MaxFileBytes is the maximum size of a source map, script or ProGuard mapping: opening one needs several times its size in memory.
+	// MaxFileBytes is the maximum size of a source map, script or ProGuard mapping: opening one
+	// needs several times its size in memory.
 	MaxFileBytes int64 `mapstructure:"max_file_bytes"`
 
 	// MaxNativeBytes is the maximum size of a native file.
 	MaxNativeBytes int64 `mapstructure:"max_native_bytes"`
 
-	// IndexDirectory is the directory for the indexes of native files. The default is the folder .index in Directory.
+	// IndexDirectory is the directory for the indexes of native files. The default is the folder
+	// .index in Directory.
 	IndexDirectory string `mapstructure:"index_directory"`
 
-	// MaxIndexBytes is the maximum total size of the indexes of native files; at the limit, the least recently used are removed.
+	// MaxIndexBytes is the maximum total size of the indexes of native files; at the limit, the
+	// least recently used are removed.
 	MaxIndexBytes int64 `mapstructure:"max_index_bytes"`
 
-	// MaxOpenBytes is the maximum memory for open files; at the limit, the least recently used are closed.
+	// MaxOpenBytes is the maximum memory for open files; at the limit, the least recently used are
+	// closed.
 	MaxOpenBytes int64 `mapstructure:"max_open_bytes"`
 }
 
@@ -126,7 +138,8 @@ func (s *StoreConfig) indexes() string {
 var _ confmap.Validator = (*Config)(nil)
 
 const (
-	// defaultScanInterval is short enough: deployments upload their symbol files before users send profiles.
+	// defaultScanInterval is short enough: deployments upload their symbol files before users send
+	// profiles.
 	defaultScanInterval = 30 * time.Second
 
 	// defaultMaxFiles limits the memory for the list of files to about 20 MB.
@@ -135,10 +148,12 @@ const (
 	// defaultMaxFileBytes: the largest source maps in use are about 50 MB.
 	defaultMaxFileBytes = 128 << 20
 
-	// defaultMaxNativeBytes: the symbol files of the largest apps are a few gigabytes. They are mapped into memory, not read.
+	// defaultMaxNativeBytes: the symbol files of the largest apps are a few gigabytes. They are
+	// mapped into memory, not read.
 	defaultMaxNativeBytes = 4 << 30
 
-	// defaultMaxIndexBytes: an index is a quarter of the size of its file, or half if the file is compressed.
+	// defaultMaxIndexBytes: an index is a quarter of the size of its file, or half if the file is
+	// compressed.
 	defaultMaxIndexBytes = 4 << 30
 
 	// defaultMaxTotalSize is enough for about ten builds of a large app.
@@ -168,7 +183,8 @@ const (
 	// defaultMaxHeldBytes: in memory, held messages need about five times as much.
 	defaultMaxHeldBytes = 16 << 20
 
-	// defaultMaxOpenBytes: an open source map of 50 MB needs about 30 MB. The heap grows to twice the memory of open files.
+	// defaultMaxOpenBytes: an open source map of 50 MB needs about 30 MB. The heap grows to twice
+	// the memory of open files.
 	defaultMaxOpenBytes = 64 << 20
 )
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package symbolicateprocessor is a collector processor (component type "symbolicate") that replaces minified names, positions and addresses in
-// profiles and exceptions with those of the source code, using symbol files from a directory.
+// Package symbolicateprocessor is a collector processor (component type "symbolicate") that
+// replaces minified names, positions and addresses in profiles and exceptions with those of the
+// source code, using symbol files from a directory.
 //
-// The package is a shell; internal/format/symbols reads symbol files, internal/profiles/symbolicate edits profiles, and
-// internal/translate/exceptions edits exceptions:
+// The package is a shell; internal/format/symbols reads symbol files, internal/profiles/symbolicate
+// edits profiles, and internal/translate/exceptions edits exceptions:
 //
 //	processor.go  signals: look up, write, forward
 //	hold.go       messages that wait for their files, by option

@@ -19,7 +19,8 @@ import (
 // downloadsFolder is the folder of downloaded files in the directory of symbol files.
 const downloadsFolder = "downloads"
 
-// refreshAfter is the age from which a script is downloaded again if it was found by its URL: a new build may have replaced it.
+// refreshAfter is the age from which a script is downloaded again if it was found by its URL: a new
+// build may have replaced it.
 const refreshAfter = time.Hour
 
 // remote downloads missing symbol files. It is nil if there is no server.

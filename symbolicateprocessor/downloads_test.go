@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
 )
 
-// appServer serves the minified application and its map at /assets/app.js, with a debug ID unless it is empty.
+// appServer serves the minified application and its map at /assets/app.js, with a debug ID unless
+// it is empty.
 func appServer(t *testing.T, id string) (server *httptest.Server, requests *atomic.Int64) {
 	t.Helper()
 	const app = "../internal/format/symbols/sourcemap/testdata/app/esbuild.js"
@@ -53,7 +54,8 @@ func startDownloads(t *testing.T, server *httptest.Server) *harness {
 	return start(t, "}, downloads: {allow_http: true, source_map_hosts: ['"+strings.TrimPrefix(server.URL, "http://")+"'], debuginfod_urls: ['"+server.URL+"']")
 }
 
-// Scripts are downloaded when a profile needs them; the profiles until then pass. Scripts without a usable file count as missing.
+// Scripts are downloaded when a profile needs them; the profiles until then pass. Scripts without a
+// usable file count as missing.
 func TestDownloadedScript(t *testing.T) {
 	server, requests := appServer(t, "")
 	h := startDownloads(t, server)
@@ -70,7 +72,8 @@ func TestDownloadedScript(t *testing.T) {
 	assert.Equal(t, int64(3), requests.Load())
 }
 
-// A downloaded script with a debug ID is found by it, also under other URLs. It is not used for other debug IDs.
+// A downloaded script with a debug ID is found by it, also under other URLs. It is not used for
+// other debug IDs.
 func TestDownloadedDebugID(t *testing.T) {
 	server, _ := appServer(t, debugID)
 	h := startDownloads(t, server)

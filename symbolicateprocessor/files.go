@@ -27,7 +27,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
-// files provides the symbol files of a directory. Lookups use only files that are in memory; a worker scans the directory and opens files.
+// files provides the symbol files of a directory. Lookups use only files that are in memory; a
+// worker scans the directory and opens files.
 type files struct {
 	config    *Config
 	cfg       *StoreConfig // part of config
@@ -66,13 +67,16 @@ type openFile struct {
 type symbolFile interface{ Bytes() int64 }
 
 const (
-	// maxQueue is the maximum number of files waiting to be opened. A web page has about ten bundles.
+	// maxQueue is the maximum number of files waiting to be opened. A web page has about ten
+	// bundles.
 	maxQueue = 256
 
-	// retryAfter is the time after which a file that could not be opened is tried again: it may have been incomplete.
+	// retryAfter is the time after which a file that could not be opened is tried again: it may
+	// have been incomplete.
 	retryAfter = 5 * time.Minute
 
-	// slowOpen is the time from which opening a file is logged, because frames stay unchanged until it is open.
+	// slowOpen is the time from which opening a file is logged, because frames stay unchanged until
+	// it is open.
 	slowOpen = time.Second
 )
 
@@ -161,7 +165,8 @@ func (f *files) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) 
 	return table.Table, status
 }
 
-// lookup returns the opened file of a bundle, or queues it. find also reports whether the file is being downloaded.
+// lookup returns the opened file of a bundle, or queues it. find also reports whether the file is
+// being downloaded.
 func (f *files) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols.Status) {
 	c := f.catalog.Load()
 	if c == nil {
@@ -277,7 +282,8 @@ func (f *files) load(ctx context.Context, b *bundle) {
 	}
 }
 
-// makeRoom closes files before a file is read, for which the memory is needed, and returns the size of the file.
+// makeRoom closes files before a file is read, for which the memory is needed, and returns the size
+// of the file.
 func (f *files) makeRoom(ctx context.Context, b *bundle) (size int64) {
 	if info, err := f.root.Stat(b.content()); err == nil {
 		size = info.Size()
@@ -301,8 +307,8 @@ func (f *files) makeRoom(ctx context.Context, b *bundle) (size int64) {
 	return size
 }
 
-// largeFile is the size from which garbage is collected around the reading of a file, which creates as much garbage as the size of the file.
-// The system would get its memory back minutes later.
+// largeFile is the size from which garbage is collected around the reading of a file, which creates
+// as much garbage as the size of the file. The system would get its memory back minutes later.
 const largeFile = 16 << 20
 
 func collect(size int64) {
@@ -362,7 +368,8 @@ func (f *files) openFile(name string) (*os.File, int64, error) {
 	return file, info.Size(), nil
 }
 
-// useText reads a file. The text is only valid during the call of use, so that it does not need memory of the heap.
+// useText reads a file. The text is only valid during the call of use, so that it does not need
+// memory of the heap.
 func (f *files) useText(name string, use func(text []byte) error) error {
 	file, size, err := f.openFile(name)
 	if err != nil {

@@ -24,8 +24,9 @@ type message struct {
 	next  func(context.Context) error                // forwards it
 }
 
-// hold keeps the messages of a pipeline while their symbol files are being opened or downloaded. Each pipeline has its own, because the next
-// components of another pipeline may already be shut down. A nil hold keeps none.
+// hold keeps the messages of a pipeline while their symbol files are being opened or downloaded.
+// Each pipeline has its own, because the next components of another pipeline may already be shut
+// down. A nil hold keeps none.
 type hold struct {
 	cfg    HoldConfig
 	files  *files
@@ -105,7 +106,8 @@ func (h *hold) shutdown() {
 	h.forward(func(*heldMessage) release { return shutdown })
 }
 
-// add keeps a message if files for it are being opened. Otherwise it returns false, and the message is unchanged.
+// add keeps a message if files for it are being opened. Otherwise it returns false, and the message
+// is unchanged.
 func (h *hold) add(ctx context.Context, m message) bool {
 	if h == nil {
 		return false
@@ -127,7 +129,8 @@ func (h *hold) add(ctx context.Context, m message) bool {
 	return true
 }
 
-// forward forwards the messages that are released. Messages that arrive meanwhile do not wait for the next component.
+// forward forwards the messages that are released. Messages that arrive meanwhile do not wait for
+// the next component.
 func (h *hold) forward(releaseOf func(*heldMessage) release) {
 	h.mu.Lock()
 	held := slices.Clone(h.held)
@@ -158,7 +161,8 @@ func (h *hold) forward(releaseOf func(*heldMessage) release) {
 	})
 }
 
-// probe records for which files a message waits. It has no file, so that the message stays unchanged.
+// probe records for which files a message waits. It has no file, so that the message stays
+// unchanged.
 type probe struct {
 	files *files
 	asked map[any]func() symbols.Status
@@ -184,8 +188,9 @@ func (p *probe) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) 
 	return nil, symbols.Pending
 }
 
-// pending reports whether a file is being opened, and forgets the others. known has the answers for other messages, which often wait for the
-// same files: a lookup takes up to a tenth of a millisecond, and there may be 100,000 messages.
+// pending reports whether a file is being opened, and forgets the others. known has the answers for
+// other messages, which often wait for the same files: a lookup takes up to a tenth of a
+// millisecond, and there may be 100,000 messages.
 func (p *probe) pending(known map[any]bool) bool {
 	for id, ask := range p.asked {
 		pending, asked := known[id]

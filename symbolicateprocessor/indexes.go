@@ -20,14 +20,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
 )
 
-// indexes manages the tables of native files on disk. Each object is indexed only once, because reading DWARF takes seconds.
+// indexes manages the tables of native files on disk. Each object is indexed only once, because
+// reading DWARF takes seconds.
 type indexes struct {
 	directory string
 	limit     int64
 	logger    *zap.Logger
 }
 
-// slowIndex is the object size from which the start of indexing is logged, because it takes seconds.
+// slowIndex is the object size from which the start of indexing is logged, because it takes
+// seconds.
 const slowIndex = 32 << 20
 
 // table opens the index of an object, which it creates if necessary.
@@ -54,7 +56,8 @@ func (x *indexes) has(b *bundle) bool {
 	return err == nil
 }
 
-// indexName returns a file name that depends on the object (path, time, size, offset in the file, ID) and the version of the table.
+// indexName returns a file name that depends on the object (path, time, size, offset in the file,
+// ID) and the version of the table.
 func indexName(b *bundle) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d\n%d\n%s\n%d", b.file.path, b.file.modified.UnixNano(), b.file.size, b.object.Offset, b.object.ID, native.Version))
 	return hex.EncodeToString(sum[:16]) + indexSuffix
@@ -62,7 +65,8 @@ func indexName(b *bundle) string {
 
 const indexSuffix = ".symtab"
 
-// openTable opens an index. Its file is closed when the table is no longer referenced, because a lookup may still use a table that load has evicted.
+// openTable opens an index. Its file is closed when the table is no longer referenced, because a
+// lookup may still use a table that load has evicted.
 func openTable(name string) (symbolFile, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -82,7 +86,8 @@ func openTable(name string) (symbolFile, error) {
 // nativeTable is a table whose size includes its open file.
 type nativeTable struct{ *native.Table }
 
-// openFileBytes is the size that an open file counts as, so that store::max_open_bytes also limits the number of open files: to 1,024 by default.
+// openFileBytes is the size that an open file counts as, so that store::max_open_bytes also limits
+// the number of open files: to 1,024 by default.
 const openFileBytes = 64 << 10
 
 func (t nativeTable) Bytes() int64 { return t.Table.Bytes() + openFileBytes }
@@ -120,13 +125,15 @@ func (x *indexes) index(root *os.Root, b *bundle, name string) error {
 	return nil
 }
 
-// extract returns the object of an upload of dSYMs, and its file: the upload, or a file without a name. Then it closes the upload.
+// extract returns the object of an upload of dSYMs, and its file: the upload, or a file without a
+// name. Then it closes the upload.
 func (x *indexes) extract(upload *os.File, id string) (binary *os.File, found native.Object, err error) {
 	if o, ok := objectIn(upload, id); ok { // not packed
 		return upload, o, nil
 	}
 	defer upload.Close()
-	// If the process is killed, or on Windows, where an open file cannot be removed, prune removes it later by its suffix.
+	// If the process is killed, or on Windows, where an open file cannot be removed, prune removes
+	// it later by its suffix.
 	if binary, err = os.CreateTemp(x.directory, "dsym-*"+indexSuffix); err != nil {
 		return upload, found, err
 	}
@@ -154,8 +161,8 @@ func objectIn(file *os.File, id string) (o native.Object, found bool) {
 	return objects[i], true
 }
 
-// prune removes the least recently used indexes beyond the limit, except for the one that is about to be used. This also removes the indexes of
-// removed files, which are never used again.
+// prune removes the least recently used indexes beyond the limit, except for the one that is about
+// to be used. This also removes the indexes of removed files, which are never used again.
 func (x *indexes) prune(keep string) {
 	entries, err := os.ReadDir(x.directory)
 	if err != nil {

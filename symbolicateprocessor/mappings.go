@@ -32,7 +32,8 @@ func assignedUUID(name string) uuid.UUID {
 	return id
 }
 
-// readMapping returns the bundle of a ProGuard mapping. It reads the whole file, because Sentry's tools compute the UUID from the content.
+// readMapping returns the bundle of a ProGuard mapping. It reads the whole file, because Sentry's
+// tools compute the UUID from the content.
 func (s *scanner) readMapping(f *file, content io.Reader) []*bundle {
 	if !s.fits(f, "max_file_bytes", s.cfg.MaxFileBytes) {
 		return nil

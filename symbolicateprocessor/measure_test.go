@@ -58,7 +58,8 @@ func dsyms(t *testing.T, binaries ...[]byte) string {
 	return b.String()
 }
 
-// mapping asks for a ProGuard mapping until its status is as wanted, and returns the original name of the class a.
+// mapping asks for a ProGuard mapping until its status is as wanted, and returns the original name
+// of the class a.
 func (h *harness) mapping(id string, want symbols.Status) (class string) {
 	h.t.Helper()
 	files := h.processor.(*profilesProcessor).Shared

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 )
 
-// readObjects returns the objects of a native file: programs, libraries and separate symbol files. If the content has no ID, the ID is taken from
-// the path:
+// readObjects returns the objects of a native file: programs, libraries and separate symbol files.
+// If the content has no ID, the ID is taken from the path:
 //
 //	ab/cdef…/debuginfo, ab/cdef…/executable    Sentry's unified layout
 //	.build-id/ab/cdef….debug                   Debian, Fedora
@@ -61,7 +61,8 @@ const debugIDDigits = 32
 
 func cutAge(id string) string { return id[:min(len(id), debugIDDigits)] }
 
-// addObject adds a native object. If several objects share an ID, such as a program and its dSYM, one with debug information takes precedence.
+// addObject adds a native object. If several objects share an ID, such as a program and its dSYM,
+// one with debug information takes precedence.
 func (c *catalog) addObject(b *bundle) {
 	for _, id := range []string{b.object.ID, b.object.DebugID()} {
 		if known := c.objects[id]; known == nil || b.object.Debug && !known.object.Debug {

@@ -102,7 +102,8 @@ func TestIDOfPath(t *testing.T) {
 	}
 }
 
-// A file is indexed once. Files with lines win over those with a symbol table, and changed files are indexed again.
+// A file is indexed once. Files with lines win over those with a symbol table, and changed files
+// are indexed again.
 func TestIndexes(t *testing.T) {
 	h := start(t, "")
 	h.write("shop.sym", breakpad(breakpadID, "First"))

@@ -264,7 +264,8 @@ func TestExceptions(t *testing.T) {
 	assert.Equal(t, "Error: x\n    at discountOf (basket.ts:8:17)", got.Str())
 }
 
-// The endpoint for uploads listens while the processor runs, and shares the directory. Every instrument measures.
+// The endpoint for uploads listens while the processor runs, and shares the directory. Every
+// instrument measures.
 func TestUploads(t *testing.T) {
 	listener, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)

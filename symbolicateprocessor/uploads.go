@@ -21,7 +21,8 @@ import (
 // uploadsFolder is the folder of uploaded files in the directory of symbol files.
 const uploadsFolder = "uploads"
 
-// minBodyRate is the minimum rate of uploads in bytes per second: slow clients would use the slots of others.
+// minBodyRate is the minimum rate of uploads in bytes per second: slow clients would use the slots
+// of others.
 const minBodyRate = 16 << 10
 
 // endpoint is the server for sentry-cli.
@@ -60,7 +61,8 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 	return e, nil
 }
 
-// maxBodyBytes is the maximum memory of all requests that describe uploads together: three of the largest, or thousands of usual ones.
+// maxBodyBytes is the maximum memory of all requests that describe uploads together: three of the
+// largest, or thousands of usual ones.
 const maxBodyBytes = 64 << 20
 
 // bodyReader returns uploads.Options.ReadBody with a budget of memory.

@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestAgreesWithReceiver compares the results with the counters of the receiver, as the goldens of all cases state them.
+// TestAgreesWithReceiver compares the results with the counters of the receiver, as the goldens of
+// all cases state them.
 func TestAgreesWithReceiver(t *testing.T) {
 	compared := 0
 	for _, c := range golden.Cases(t) {

@@ -89,7 +89,8 @@ func writeOTLPJSON(_ *conversion, to io.Writer, messages []pprofile.Profiles) er
 	return nil
 }
 
-// writeOTLPProto writes a request. It holds only one message, because each message has its own dictionary.
+// writeOTLPProto writes a request. It holds only one message, because each message has its own
+// dictionary.
 func writeOTLPProto(c *conversion, to io.Writer, messages []pprofile.Profiles) error {
 	if len(messages) > 1 {
 		return fmt.Errorf("a request holds one message, not %d: write %s", len(messages), profilefile.OTLPJSON)

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxInput is the maximum size of an input, after decompression. Sentry accepts envelopes of 200
-	// MiB.
+	// maxInput is the maximum size of an input, after decompression. Sentry accepts envelopes of
+	// 200 MiB.
 	maxInput = 200 << 20
 
 	// largeInput is the size from which reading is reported on terminals.
@@ -87,7 +87,8 @@ func (e environment) readOne(name string) ([]byte, error) {
 	return e.readAll(name, file, info.Size())
 }
 
-// misfit returns a hint if data that the command does not accept is a profile for other commands, else "".
+// misfit returns a hint if data that the command does not accept is a profile for other commands,
+// else "".
 func misfit(data []byte) string {
 	format := profilefile.Recognize(data)
 	if _, err := profilefile.Readers[format](data, importer.Options{}); err != nil {

@@ -43,7 +43,8 @@ func lint(env environment, files []string, strict bool, format string) error {
 	return env.reportFindings(files, format, func(data []byte) []finding { return findingsIn(data, strict, time.Now()) })
 }
 
-// reportFindings examines all files and reports their findings. It fails if one of them is an error.
+// reportFindings examines all files and reports their findings. It fails if one of them is an
+// error.
 func (e environment) reportFindings(files []string, format string, examine func([]byte) []finding) error {
 	report, known := reports[format]
 	if !known {

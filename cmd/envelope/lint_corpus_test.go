@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict, and receivers lose nothing.
+// TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict,
+// and receivers lose nothing.
 func TestLintCorpus(t *testing.T) {
 	receivers := map[bool]*lintedReceiver{false: startReceiver(t, profile.Lenient), true: startReceiver(t, profile.Strict)}
 	linted := 0

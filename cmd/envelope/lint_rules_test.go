@@ -93,7 +93,8 @@ func chunk(frames, members string) string {
 		members+`"profile":{"frames":[`+frames+`],"stacks":[[0]],"samples":[{"timestamp":1777629600.1,"thread_id":"1","stack_id":0}]}}`)
 }
 
-// perfettoChunk returns an envelope with a trace of Android, in which frame 1 is the call stack of the sample.
+// perfettoChunk returns an envelope with a trace of Android, in which frame 1 is the call stack of
+// the sample.
 func perfettoChunk(packets ...[]byte) string {
 	trace := perfettotest.Trace(append([][]byte{perfettotest.Interned(5, perfettotest.Text(1, "f"), 6, perfettotest.Frame(1, 1, 1, 0x1000))}, packets...)...)
 	const meta = `{"version":"2","platform":"android","chunk_id":"90ab12cd34ef56ab78cd90ef12ab34cd"}`

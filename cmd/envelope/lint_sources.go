@@ -44,7 +44,8 @@ const (
 	fromLimits = "limit of the receiver"
 )
 
-// sources maps each rule to its publication: a page of the SDK specification, or a file of Sentry's ingest.
+// sources maps each rule to its publication: a page of the SDK specification, or a file of Sentry's
+// ingest.
 var sources = map[string]string{
 	ruleItemType: fromItems,
 	ruleNoItems:  fromEnvelopes,

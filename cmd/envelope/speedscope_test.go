@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestSpeedscopeReads: speedscope shows the same times for each function, in all formats that it imports.
+// TestSpeedscopeReads: speedscope shows the same times for each function, in all formats that it
+// imports.
 func TestSpeedscopeReads(t *testing.T) {
 	page, folder, want := newSpeedscope(t), t.TempDir(), map[string]functionTimes{}
 	for name, message := range judged(t) {
@@ -45,8 +46,8 @@ func TestSpeedscopeReads(t *testing.T) {
 // outermost returns the line of the function that contains the inlined ones.
 func outermost(lines []timeline.Line) []timeline.Line { return lines[max(len(lines)-1, 0):] }
 
-// TestCPUProfile: conversions of V8's own recordings, from Chromium and Node.js, have V8's number of samples for each function, and speedscope
-// shows the times of the original.
+// TestCPUProfile: conversions of V8's own recordings, from Chromium and Node.js, have V8's number
+// of samples for each function, and speedscope shows the times of the original.
 func TestCPUProfile(t *testing.T) {
 	page, folder := newSpeedscope(t), t.TempDir()
 	recorded := map[string][]byte{"chromium": page.drive(t, "record.mjs", "about:blank"), "node": recordNode(t, page.node)}
@@ -87,7 +88,8 @@ func recordNode(t *testing.T, node string) []byte {
 	return text
 }
 
-// hasName reports whether a function has a name of its own. V8's pseudo functions such as (program) and anonymous ones have none.
+// hasName reports whether a function has a name of its own. V8's pseudo functions such as (program)
+// and anonymous ones have none.
 func hasName(function string) bool { return function != "" && function[0] != '(' }
 
 // hitsIn returns the number of samples that V8 counted for each function with a name.
@@ -108,7 +110,8 @@ func hitsIn(t *testing.T, cpuprofile []byte) map[string]int64 {
 	return hits
 }
 
-// observations returns the number of observations of each function with a name at the leaf of a stack.
+// observations returns the number of observations of each function with a name at the leaf of a
+// stack.
 func observations(message pprofile.Profiles) map[string]int64 {
 	counts, reader := map[string]int64{}, timeline.NewReader(message.Dictionary())
 	for _, profile := range profilesOf(message) {

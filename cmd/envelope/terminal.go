@@ -9,7 +9,8 @@ import (
 	"unicode"
 )
 
-// isTerminal reports whether a file is a terminal. The null device is the only other common file of this kind.
+// isTerminal reports whether a file is a terminal. The null device is the only other common file of
+// this kind.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {

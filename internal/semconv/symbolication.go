@@ -2,7 +2,8 @@
 
 package semconv
 
-// SymbolicationStatus (project) is on locations, and on log records and span events with an exception: the result of the lookup in symbol files.
+// SymbolicationStatus (project) is on locations, and on log records and span events with an
+// exception: the result of the lookup in symbol files.
 const SymbolicationStatus = "symbolication.status"
 
 // Project, on locations with names from a symbol file: the frame as the profiler reported it.
@@ -14,8 +15,8 @@ const (
 	SentryFrameRawColumn   = "sentry.frame.raw_column"
 )
 
-// Honeycomb's, on log records and span events with names from a symbol file: the exception as the SDK reported it. AppDebugProguardUUID is on resources,
-// too: the UUID of the R8 mapping.
+// Honeycomb's, on log records and span events with names from a symbol file: the exception as the
+// SDK reported it. AppDebugProguardUUID is on resources, too: the UUID of the R8 mapping.
 const (
 	ExceptionStacktraceOriginal = "exception.stacktrace.original"
 	ExceptionTypeOriginal       = "exception.type.original"

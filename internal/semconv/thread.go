@@ -18,5 +18,6 @@ const (
 	SentryQueueLabel     = "sentry.queue.label"
 )
 
-// Project, on samples: why Perfetto could not find the outer frames of a call stack (Profiling.StackUnwindError).
+// Project, on samples: why Perfetto could not find the outer frames of a call stack
+// (Profiling.StackUnwindError).
 const AndroidUnwindError = "android.unwind_error"

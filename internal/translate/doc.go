@@ -24,9 +24,9 @@
 //	names                    →  attribute keys                                           internal/semconv
 //
 // OTLP requires one Sample per identity, with its observations as timestamps. Samples have no
-// values: each observation counts as one. The interval between observations varies (1 to 90 ms for a
-// nominal 9.9 ms), so a viewer derives time from the gaps. An idle thread has an empty stack, which
-// is entry 0 of OTLP's stack table.
+// values: each observation counts as one. The interval between observations varies (1 to 90 ms for
+// a nominal 9.9 ms), so a viewer derives time from the gaps. An idle thread has an empty stack,
+// which is entry 0 of OTLP's stack table.
 //
 // # The other signals
 //

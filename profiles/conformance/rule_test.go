@@ -9,8 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
-// TestSources: each rule has a publication, and the rules of profcheck that it checks on request are
-// optional.
+// TestSources: each rule has a publication, and the rules of profcheck that it checks on request
+// are optional.
 func TestSources(t *testing.T) {
 	for _, rule := range allRules(t) {
 		if !strings.HasPrefix(rule.Source(), "https://") {

@@ -105,8 +105,9 @@ func (b *Builder) attributeAt(key StringIndex, value Value, unit StringIndex) At
 	return b.attribute(a, value, nil)
 }
 
-// isFirst reports whether a, of bytes, map or slice, is the first with its key and unit, and remembers it. Most such attributes occur once in
-// a dictionary, and can be large: hundreds of debug images. They are therefore encoded only when there is a second one to compare.
+// isFirst reports whether a, of bytes, map or slice, is the first with its key and unit, and
+// remembers it. Most such attributes occur once in a dictionary, and can be large: hundreds of
+// debug images. They are therefore encoded only when there is a second one to compare.
 func (b *Builder) isFirst(a attribute) bool {
 	h := short(mix2(mix(wordSeed, uint64(a.kind)), a.key, a.unit))
 	pos := b.attributeIx.find(h, func(pos int32) bool {

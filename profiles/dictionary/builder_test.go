@@ -322,7 +322,8 @@ func mapValue(pairs ...string) pcommon.Value {
 // does.
 func viewOf(b []byte) string { return unsafe.String(&b[0], len(b)) }
 
-// TestValuesAlone: bytes, maps and slices are compared even though the first of a key is encoded only when a second one arrives.
+// TestValuesAlone: bytes, maps and slices are compared even though the first of a key is encoded
+// only when a second one arrives.
 func TestValuesAlone(t *testing.T) {
 	b, d := newBuilder(t)
 	deep := pcommon.NewValueSlice()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionary writes, reads and prints the tables that the profiles of an OTLP message share.
-// It depends only on pdata, not on components, transports or source formats. Package conformance,
-// beside it, checks messages.
+// Package dictionary writes, reads and prints the tables that the profiles of an OTLP message
+// share. It depends only on pdata, not on components, transports or source formats. Package
+// conformance, beside it, checks messages.
 //
 // # Stability
 //
@@ -32,8 +32,8 @@
 // [View] reports broken references, [Integrity] finds the profiles with such references, and
 // [Copier] and [Compact] replace them by "none". Text that is not UTF-8 is repaired by [Builder],
 // because protobuf decoders would otherwise reject the message. Functions panic only if the caller
-// made a mistake: [Builder.Reset] if the dictionary has entries, [Editor.SetFunction] if the index is
-// outside the table.
+// made a mistake: [Builder.Reset] if the dictionary has entries, [Editor.SetFunction] if the index
+// is outside the table.
 //
 // # The seven tables
 //

@@ -7,10 +7,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// Editor adds entries to the dictionary of an existing message. It returns the existing entry if the
-// dictionary already has an equal string, function, or attribute with a text, number or truth value.
-// It does not search for other attributes, locations and stacks, which would cost a pass over the
-// tables.
+// Editor adds entries to the dictionary of an existing message. It returns the existing entry if
+// the dictionary already has an equal string, function, or attribute with a text, number or truth
+// value. It does not search for other attributes, locations and stacks, which would cost a pass
+// over the tables.
 //
 // Call [Compact] after all edits, to remove entries that are no longer used and to merge locations,
 // stacks and samples that have become equal.
@@ -171,8 +171,8 @@ func (e *Editor) findAttribute(a attribute, n int) AttributeIndex {
 // Function returns the position of a function, which it adds if it is new.
 func (e *Editor) Function(f Function) FunctionIndex { return e.FunctionIn(0, f) }
 
-// FunctionIn is Function, but replaces an entry to which nothing refers, instead of adding one. 0 is
-// no entry.
+// FunctionIn is Function, but replaces an entry to which nothing refers, instead of adding one. 0
+// is no entry.
 func (e *Editor) FunctionIn(unused FunctionIndex, f Function) FunctionIndex {
 	if f == (Function{}) {
 		return 0
@@ -209,7 +209,8 @@ func (e *Editor) function(i FunctionIndex) Function {
 	}
 }
 
-// findFunction returns the position of a function. If the index does not have it, it gets position i.
+// findFunction returns the position of a function. If the index does not have it, it gets position
+// i.
 func (e *Editor) findFunction(f Function, i FunctionIndex) FunctionIndex {
 	h := short(f.hash())
 	pos := e.functionIx.find(h, func(pos int32) bool { return e.function(FunctionIndex(pos)) == f })

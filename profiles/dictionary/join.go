@@ -130,12 +130,12 @@ func hasZeroEntries(d pprofile.ProfilesDictionary) bool {
 		(d.StackTable().Len() == 0 || d.StackTable().At(0).Equal(pprofile.NewStack()))
 }
 
-// Separate returns each profile of a message as a message of its own, which repeats its resource and
-// its entries of the dictionary: once the results have maxBytes together, the remaining profiles
-// are in one message.
+// Separate returns each profile of a message as a message of its own, which repeats its resource
+// and its entries of the dictionary: once the results have maxBytes together, the remaining
+// profiles are in one message.
 func Separate(message pprofile.Profiles, maxBytes int) (all []pprofile.Profiles) {
-	// A copy, because the message may be read-only. By encoding, because an exporter that has encoded
-	// the message has replaced texts of resources by references to the dictionary.
+	// A copy, because the message may be read-only. By encoding, because an exporter that has
+	// encoded the message has replaced texts of resources by references to the dictionary.
 	encoded, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(message)
 	if err != nil {
 		return []pprofile.Profiles{message}

@@ -57,7 +57,8 @@ func Top(message pprofile.Profiles, n int) []string {
 	return names[:min(n, len(names))]
 }
 
-// leaf returns the name of the innermost function, or "" if the thread was idle or the name is unknown.
+// leaf returns the name of the innermost function, or "" if the thread was idle or the name is
+// unknown.
 func leaf(view dictionary.View, sample pprofile.Sample) string {
 	stack, _ := view.Stack(dictionary.StackIndex(sample.StackIndex()), nil)
 	var location dictionary.Location

@@ -42,8 +42,8 @@ func open(t *testing.T, m *deduptest.Memory, n int) (*Window, *observer.Observed
 	return w, logs
 }
 
-// TestRestarts: after each of many restarts a window is as it was, whatever tenants and numbers of IDs were accepted before, and the
-// storage does not grow beyond it.
+// TestRestarts: after each of many restarts a window is as it was, whatever tenants and numbers of
+// IDs were accepted before, and the storage does not grow beyond it.
 func TestRestarts(t *testing.T) {
 	const size = 20
 	random := rand.New(rand.NewPCG(1, 2))

@@ -78,7 +78,8 @@ func TestParts(t *testing.T) {
 	assert.Equal(t, 1, w.order.Len())
 }
 
-// TestPending: an attempt waits for others with one of its IDs, or fails, and the same ID twice counts once.
+// TestPending: an attempt waits for others with one of its IDs, or fails, and the same ID twice
+// counts once.
 func TestPending(t *testing.T) {
 	w := New(Config{MaxIDs: 10, MaxAge: time.Hour})
 	first, err := w.Begin(t.Context(), []ID{idOf("", 1), idOf("", 2), idOf("", 1)})

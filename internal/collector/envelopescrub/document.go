@@ -17,11 +17,12 @@ type node struct {
 	members []node // of an object or a list
 }
 
-// opaque are members that contain no text, some of them with millions of values, and encoded traces.
+// opaque are members that contain no text, some of them with millions of values, and encoded
+// traces.
 var opaque = map[string]bool{"samples": true, "stacks": true, "sampled_profile": true}
 
-// parse reads a document as the receiver does. After an error, the document ends in front of it, and
-// rest is not empty.
+// parse reads a document as the receiver does. After an error, the document ends in front of it,
+// and rest is not empty.
 func parse(document []byte) (root node, rest []byte) {
 	p := parser{Scanner: jsonscan.Scanner{Data: document}}
 	root = p.value("")

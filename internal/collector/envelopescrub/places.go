@@ -15,7 +15,8 @@ var (
 	// kept are members that identify code.
 	kept = setOf("sdk", "client_sdk", "modules", "release", "dist", "environment", "platform", "level", "type", "version")
 
-	// personal are members, at any depth, that describe a person, a machine, or the source and the data of an application.
+	// personal are members, at any depth, that describe a person, a machine, or the source and the
+	// data of an application.
 	personal = setOf("user", "email", "username", "user_name", "user_id", "user_segment", "ip_address", "server_name", "did", "geo", "comments", "contact_email",
 		"vars", "context_line", "pre_context", "post_context", "cookies", "query_string",
 		semconv.UserID, semconv.UserName, semconv.UserFullName, semconv.UserEmail, semconv.UserHash, semconv.UserIP, semconv.UserIPAddress,
@@ -29,8 +30,8 @@ var (
 		"device":   setOf("name", "id", "device_unique_identifier"),
 	}
 
-	// places are the attributes of members, for the rules of package scrub. Texts without a place are important texts, and objects and
-	// lists without one are attributes of their own name.
+	// places are the attributes of members, for the rules of package scrub. Texts without a place
+	// are important texts, and objects and lists without one are attributes of their own name.
 	places = map[string]string{
 		"exception": semconv.SentryExceptions, "stacktrace": semconv.SentryExceptions, "threads": semconv.SentryThreads, "frames": semconv.SentryThreads,
 		"breadcrumbs": semconv.SentryBreadcrumbs, "debug_meta": semconv.SentryDebugMetaImages, "images": semconv.SentryDebugMetaImages,
@@ -230,7 +231,8 @@ func (e *editor) attribute(key string, n *node) {
 
 var id = regexp.MustCompile(`^(?:[0-9a-fA-F]{16}|[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})$`)
 
-// isID reports whether a text is the ID that its key promises: rules for numbers must not change it.
+// isID reports whether a text is the ID that its key promises: rules for numbers must not change
+// it.
 func (n *node) isID() bool {
 	return strings.HasSuffix(strings.ToLower(n.key), "id") && id.MatchString(n.text)
 }

@@ -148,7 +148,8 @@ func (q *Queue[K, V]) OldestOf(key K) *Entry[K, V] {
 	return nil
 }
 
-// TakeTurn returns the oldest and the newest entry of the tenant whose turn it is, or nil. The next call returns those of the next tenant.
+// TakeTurn returns the oldest and the newest entry of the tenant whose turn it is, or nil. The next
+// call returns those of the next tenant.
 func (q *Queue[K, V]) TakeTurn() (oldest, newest *Entry[K, V]) {
 	first := q.turns.Front()
 	if first == nil {

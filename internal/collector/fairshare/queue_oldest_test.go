@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestPushOldest: entries that are pushed at the old end, in reverse order, are where a Push of all in order puts them.
+// TestPushOldest: entries that are pushed at the old end, in reverse order, are where a Push of all
+// in order puts them.
 func TestPushOldest(t *testing.T) {
 	for range 100 {
 		var pushed, both Queue[int, int]

@@ -106,7 +106,8 @@ func check(t *testing.T, q *Queue[string, int], want model, tenants []string) {
 	}
 }
 
-// TestSmallTenantLosesNothing: whatever the others push, a tenant below an equal share keeps every entry.
+// TestSmallTenantLosesNothing: whatever the others push, a tenant below an equal share keeps every
+// entry.
 func TestSmallTenantLosesNothing(t *testing.T) {
 	const limit = 100
 	for _, greedy := range [][]string{{"x"}, {"x", "y"}, {"x", "y", "z"}} {

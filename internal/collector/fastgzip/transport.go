@@ -14,8 +14,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Level is the default level. On profiles, it takes two thirds of the time of level 6, and the result
-// is as large as that of the standard library at level 6, give or take a tenth (BenchmarkCompress).
+// Level is the default level. On profiles, it takes two thirds of the time of level 6, and the
+// result is as large as that of the standard library at level 6, give or take a tenth
+// (BenchmarkCompress).
 const Level = 4
 
 type transport struct {
@@ -23,8 +24,8 @@ type transport struct {
 	writers sync.Pool
 }
 
-// Transport returns a transport that compresses the bodies of requests without Content-Encoding. The
-// level is 1 to 9, or -1 for Level.
+// Transport returns a transport that compresses the bodies of requests without Content-Encoding.
+// The level is 1 to 9, or -1 for Level.
 func Transport(next http.RoundTripper, level int) (http.RoundTripper, error) {
 	if level == gzip.DefaultCompression {
 		level = Level

@@ -21,8 +21,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Store stores files in a directory. os.Root prevents access outside the directory, whatever
-// the names are. If the store exceeds its maximum size, the app with the most bytes loses its oldest
+// Store stores files in a directory. os.Root prevents access outside the directory, whatever the
+// names are. If the store exceeds its maximum size, the app with the most bytes loses its oldest
 // files. The first folder of a name belongs to the app.
 type Store struct {
 	Directory string
@@ -69,7 +69,8 @@ func Open(directory string, most int64) (*Store, error) {
 	return OpenLimited(directory, most, math.MaxInt)
 }
 
-// OpenLimited opens a store that also limits the number of files: each counts as at least its share of the maximum size.
+// OpenLimited opens a store that also limits the number of files: each counts as at least its share
+// of the maximum size.
 func OpenLimited(directory string, most int64, files int) (*Store, error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return nil, err

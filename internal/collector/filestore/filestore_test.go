@@ -63,7 +63,8 @@ func TestSweepIsFair(t *testing.T) {
 	assert.Greater(t, kept["large"], 10)
 }
 
-// TestFewFiles: a store with a limit of files removes the oldest at the limit, however small they are, and also after a restart.
+// TestFewFiles: a store with a limit of files removes the oldest at the limit, however small they
+// are, and also after a restart.
 func TestFewFiles(t *testing.T) {
 	const files, most = 10, 100 * BlockSize
 	folder := t.TempDir()
@@ -102,7 +103,8 @@ func TestUnfinishedFiles(t *testing.T) {
 	assert.Len(t, s.List(), 1)
 }
 
-// TestIncompleteFiles: incomplete files count in the size of the store, replace other files, and leave nothing if they fail.
+// TestIncompleteFiles: incomplete files count in the size of the store, replace other files, and
+// leave nothing if they fail.
 func TestIncompleteFiles(t *testing.T) {
 	s, err := Open(t.TempDir(), 100*BlockSize)
 	require.NoError(t, err)

@@ -106,8 +106,8 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestClaimFollowsTheBytes: a body without bytes claims nothing, and a slow one a small multiple of the received bytes, whatever size
-// it states.
+// TestClaimFollowsTheBytes: a body without bytes claims nothing, and a slow one a small multiple of
+// the received bytes, whatever size it states.
 func TestClaimFollowsTheBytes(t *testing.T) {
 	for _, size := range []int64{-1, 100 << 10, 1 << 20, 90 << 20} {
 		budget := newRoom(MaxPerRequest(100 << 20))

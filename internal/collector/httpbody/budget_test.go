@@ -110,7 +110,8 @@ func TestMaxWait(t *testing.T) {
 	assert.Empty(t, f.queue)
 }
 
-// TestBytesInFlight runs many claims: they never exceed the limit, all finish, and all bytes are released.
+// TestBytesInFlight runs many claims: they never exceed the limit, all finish, and all bytes are
+// released.
 func TestBytesInFlight(t *testing.T) {
 	const limit = 1000
 	f := newRoom(limit)
@@ -160,7 +161,8 @@ func TestBytesInFlight(t *testing.T) {
 	t.Logf("%d served, %d refused", served, refused)
 }
 
-// TestTenantsShareTheBudget: a tenant with many requests leaves a fifth to the next one, as long as that one needs it.
+// TestTenantsShareTheBudget: a tenant with many requests leaves a fifth to the next one, as long as
+// that one needs it.
 func TestTenantsShareTheBudget(t *testing.T) {
 	f := newRoom(100)
 	var flood []*Claim
@@ -193,7 +195,8 @@ func TestOnlyRequestOfItsTenant(t *testing.T) {
 	assert.NoError(t, <-waits)
 }
 
-// TestDeadlockOfATenant: if all requests of a tenant wait for each other, one is rejected, even while other tenants run.
+// TestDeadlockOfATenant: if all requests of a tenant wait for each other, one is rejected, even
+// while other tenants run.
 func TestDeadlockOfATenant(t *testing.T) {
 	f := newRoom(100)
 	running, a, b := newClaim(f), claimOf(f, "stuck"), claimOf(f, "stuck")

@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/collector/config/confighttp"
 )
 
-// defaultReadTimeout limits the duration of a request, for which confighttp has no default. It is the
-// time to upload 32 MB, the largest file for the measure receiver, at 0.9 Mbit/s.
+// defaultReadTimeout limits the duration of a request, for which confighttp has no default. It is
+// the time to upload 32 MB, the largest file for the measure receiver, at 0.9 Mbit/s.
 const defaultReadTimeout = 5 * time.Minute
 
 // DefaultServerConfig returns the default settings of the server of a receiver.

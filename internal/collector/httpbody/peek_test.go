@@ -44,7 +44,8 @@ func encoded(t *testing.T, name string, text []byte) []byte {
 	return out.Bytes()
 }
 
-// TestPeek: the beginning is decoded as soon as it has arrived, in each coding, and the body stays complete.
+// TestPeek: the beginning is decoded as soon as it has arrived, in each coding, and the body stays
+// complete.
 func TestPeek(t *testing.T) {
 	const limit = 4 << 10
 	line := []byte("{\"dsn\":\"x\"}\n")

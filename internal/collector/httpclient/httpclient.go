@@ -24,9 +24,9 @@ import (
 // megabytes. Relay's headers have a few hundred bytes.
 const MaxAnswerHeaders = 64 << 10
 
-// New returns a client that limits response headers, keeps idle connections and follows no redirects. Most redirects turn a
-// POST into a GET without a body, which any page may answer with 200, and send the credentials to
-// the new address. adjust makes further changes to the transport.
+// New returns a client that limits response headers, keeps idle connections and follows no
+// redirects. Most redirects turn a POST into a GET without a body, which any page may answer with
+// 200, and send the credentials to the new address. adjust makes further changes to the transport.
 //
 // Gzip is that of package fastgzip.
 //
@@ -60,7 +60,8 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 
 func limitHeaders(transport *http.Transport) { transport.MaxResponseHeaderBytes = MaxAnswerHeaders }
 
-// keepConnections replaces net/http's default of two idle connections per host: the concurrent requests of a component go to one host.
+// keepConnections replaces net/http's default of two idle connections per host: the concurrent
+// requests of a component go to one host.
 func keepConnections(transport *http.Transport) {
 	if transport.MaxIdleConnsPerHost == 0 {
 		transport.MaxIdleConnsPerHost = transport.MaxIdleConns

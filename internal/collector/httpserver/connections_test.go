@@ -56,7 +56,8 @@ func TestConnectionsPerPeer(t *testing.T) {
 	assert.Equal(t, map[string]int{ReasonMaxConnectionsPerPeer: 2*4 + 1}, reasons)
 }
 
-// TestIdleConnectionsAreReplaced: a peer at its limit loses its oldest idle connection; none is rejected.
+// TestIdleConnectionsAreReplaced: a peer at its limit loses its oldest idle connection; none is
+// rejected.
 func TestIdleConnectionsAreReplaced(t *testing.T) {
 	c, reasons := limited(Limits{Max: 4, MaxPerPeer: 3})
 	mine, other := accept(c, "203.0.113.1", 3), accept(c, "203.0.113.2", 1)
@@ -73,7 +74,8 @@ func TestIdleConnectionsAreReplaced(t *testing.T) {
 	assert.Equal(t, 4, c.all.Len())
 }
 
-// TestAllConnectionsInUse: if all connections are in use, the peer with the most loses its oldest, also if it is a proxy.
+// TestAllConnectionsInUse: if all connections are in use, the peer with the most loses its oldest,
+// also if it is a proxy.
 func TestAllConnectionsInUse(t *testing.T) {
 	c, reasons := limited(Limits{Max: 6, MaxPerPeer: 3, TrustedProxies: []string{"10.0.0.0/8"}})
 	flood := accept(c, "10.0.0.1", 9)

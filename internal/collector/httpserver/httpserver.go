@@ -31,8 +31,8 @@ type Server struct {
 	serving sync.WaitGroup
 }
 
-// Serve starts to serve a listener. closed is called for each connection that is closed because of a limit.
-// If the server fails, Serve reports this to the host.
+// Serve starts to serve a listener. closed is called for each connection that is closed because of
+// a limit. If the server fails, Serve reports this to the host.
 func (s *Server) Serve(server *http.Server, listener net.Listener, limits Limits, closed func(reason string), host component.Host) {
 	listener = limits.apply(server, listener, closed)
 	s.servers, s.Listener = append(s.servers, server), listener

@@ -117,8 +117,8 @@ var signals = []struct {
 	}},
 }
 
-// TestAppend appends random messages: everything is there, in order and with its resource and scope, and no resource and no scope
-// follows an equal one.
+// TestAppend appends random messages: everything is there, in order and with its resource and
+// scope, and no resource and no scope follows an equal one.
 func TestAppend(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, signal := range signals {

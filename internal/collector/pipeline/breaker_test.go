@@ -76,7 +76,8 @@ func TestErrorsThatOpenABreaker(t *testing.T) {
 	}
 }
 
-// TestAbandon: data that does not reach the pipeline, or whose client disconnects, says nothing about the pipeline.
+// TestAbandon: data that does not reach the pipeline, or whose client disconnects, says nothing
+// about the pipeline.
 func TestAbandon(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -126,8 +127,8 @@ func TestOneTrial(t *testing.T) {
 	}
 }
 
-// TestQueueBehindABreaker: with random arrivals, a queue that drains at a steady rate never runs dry behind a breaker, and at
-// most one item per pause is decoded in vain.
+// TestQueueBehindABreaker: with random arrivals, a queue that drains at a steady rate never runs
+// dry behind a breaker, and at most one item per pause is decoded in vain.
 func TestQueueBehindABreaker(t *testing.T) {
 	const (
 		tick    = 100 * time.Microsecond // of the clock: 10 000 items a second may come

@@ -33,7 +33,8 @@ func (l list) repeated(n int) []byte {
 // mostMiB leaves a quarter of 1 GiB to the rest of a collector.
 const mostMiB = 768
 
-// TestHostileFiles: 64 MiB of empty elements are rejected; as many as the limits permit need a bounded memory.
+// TestHostileFiles: 64 MiB of empty elements are rejected; as many as the limits permit need a
+// bounded memory.
 func TestHostileFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files of 64 MiB")
@@ -80,8 +81,9 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// readPeak reads a file, and returns the peak of the heap meanwhile, in bytes. As in packaging/, GOMEMLIMIT is below the memory that
-// there is. Without it, the peak would also depend on when a busy machine lets the garbage collector run.
+// readPeak reads a file, and returns the peak of the heap meanwhile, in bytes. As in packaging/,
+// GOMEMLIMIT is below the memory that there is. Without it, the peak would also depend on when a
+// busy machine lets the garbage collector run.
 func readPeak(format string, data []byte) (peak uint64, err error) {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(mostMiB / 5 * 4 << 20))
 	debug.FreeOSMemory()
@@ -108,7 +110,8 @@ func readPeak(format string, data []byte) (peak uint64, err error) {
 // dictionaryOfOne is a dictionary with one text, beside the profiles of a message.
 var dictionaryOfOne = []byte{2<<3 | 2, 2, 5<<3 | 2, 0}
 
-// TestHostileMessages: the same for messages of OTLP. Nested ones would exhaust the stack of the decoder, which ends the process.
+// TestHostileMessages: the same for messages of OTLP. Nested ones would exhaust the stack of the
+// decoder, which ends the process.
 func TestHostileMessages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files of 64 MiB")
@@ -231,7 +234,8 @@ func enclosed(number protowire.Number, content []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
 }
 
-// TestHostileEnvelopes: items have their own limits, which are those of the receiver; envelopes of 64 MiB have many items.
+// TestHostileEnvelopes: items have their own limits, which are those of the receiver; envelopes of
+// 64 MiB have many items.
 func TestHostileEnvelopes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads files of 64 MiB")

@@ -103,7 +103,8 @@ func decode[M any](size *otlpsize.Message, data []byte, unmarshal func([]byte) (
 	return unmarshal(data)
 }
 
-// readProfiles returns a message in the current version, and the number of messages in an older one.
+// readProfiles returns a message in the current version, and the number of messages in an older
+// one.
 func readProfiles(data []byte) (message pprofile.Profiles, older int, err error) {
 	if err := otlpsize.Profiles.Check(data); err != nil {
 		return pprofile.NewProfiles(), 0, err

@@ -8,8 +8,9 @@ import (
 )
 
 // Freshen derives new requests from recorded ones. It assigns new IDs, and shifts all times so that
-// the newest one is about a second old. Everything else remains the same, byte for byte. IDs and times
-// are overwritten in place, with the same length, so that the `length` of items remains correct.
+// the newest one is about a second old. Everything else remains the same, byte for byte. IDs and
+// times are overwritten in place, with the same length, so that the `length` of items remains
+// correct.
 //
 // An old ID becomes the same new ID in all requests, so that a chunk still belongs to its
 // transaction, which may be in another request. For the same reason, requests with a common ID are

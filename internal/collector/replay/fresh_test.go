@@ -207,7 +207,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestFreshenOTLP: IDs of profiler sessions are in the dictionary, with their name in another table.
+// TestFreshenOTLP: IDs of profiler sessions are in the dictionary, with their name in another
+// table.
 func TestFreshenOTLP(t *testing.T) {
 	const id, debugID = "22222222222222222222222222222222", "44444444444444444444444444444444"
 	profiles := `{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"samples":[{"timestampsUnixNano":["1777629600000000001","1777629630000000002"]}],` +

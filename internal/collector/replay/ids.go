@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// idName matches names of IDs. It does not match debug IDs and code IDs (they identify files), public keys, device IDs, and
-	// thread IDs.
+	// idName matches names of IDs. It does not match debug IDs and code IDs (they identify files),
+	// public keys, device IDs, and thread IDs.
 	idName = `(?:[\w.-]*(?:event|profile|profiler|chunk|trace|[sS]pan|segment|replay|check_in)[_.]?[iI]d|sid)`
 
 	idValue = `"([0-9a-fA-F]{16}|[0-9a-fA-F]{32}|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"`
 )
 
-// IDs are members, as plain text or as a typed attribute: {"value":"…","type":"string"}. In OTLP they are also attributes, with their key
-// in text or in the dictionary. Other occurrences of such an ID, such as the transaction of a profile or a sentry-trace header, are found
-// by its text.
+// IDs are members, as plain text or as a typed attribute: {"value":"…","type":"string"}. In OTLP
+// they are also attributes, with their key in text or in the dictionary. Other occurrences of such
+// an ID, such as the transaction of a profile or a sentry-trace header, are found by its text.
 var (
 	idMember = regexp.MustCompile(`"` + idName + `"\s*:\s*(?:\{[^{}"]*(?:"type"\s*:\s*"string"\s*,\s*)?"value"\s*:\s*)?` + idValue)
 
@@ -34,7 +34,8 @@ var (
 	wholeIDName    = regexp.MustCompile(`^` + idName + `$`)
 )
 
-// idsIn returns the IDs in a body, without the hyphens of UUIDs. It skips IDs that consist of zeros.
+// idsIn returns the IDs in a body, without the hyphens of UUIDs. It skips IDs that consist of
+// zeros.
 func idsIn(body []byte) map[string]bool {
 	ids := map[string]bool{}
 	add := func(text []byte) {
@@ -113,8 +114,9 @@ var (
 	keyMember = regexp.MustCompile(`"public_key"\s*:\s*"[^"]*"`)
 )
 
-// readdress replaces the DSN that some SDKs repeat in the envelope header with the DSN of the request:
-// the two must not contradict each other. The header is the first line, and its length may change.
+// readdress replaces the DSN that some SDKs repeat in the envelope header with the DSN of the
+// request: the two must not contradict each other. The header is the first line, and its length may
+// change.
 func readdress(body []byte, to sentry.DSN) []byte {
 	header, items, _ := bytes.Cut(body, []byte("\n"))
 	header = dsnMember.ReplaceAllLiteral(header, []byte(`"dsn":"`+to.String()+`"`))

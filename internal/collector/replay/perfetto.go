@@ -10,8 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// shiftTraces moves the Perfetto traces in a body by a number of seconds: the Unix times in their clock snapshots, from which the times of
-// samples are calculated.
+// shiftTraces moves the Perfetto traces in a body by a number of seconds: the Unix times in their
+// clock snapshots, from which the times of samples are calculated.
 func shiftTraces(body []byte, seconds int64) {
 	envelope, err := sentry.ReadEnvelope(body)
 	if err != nil {
@@ -43,7 +43,8 @@ func shiftTrace(trace []byte, seconds int64) {
 	})
 }
 
-// shiftClock overwrites the time of the real-time clock. Unix nanoseconds have nine bytes as a varint until 2262.
+// shiftClock overwrites the time of the real-time clock. Unix nanoseconds have nine bytes as a
+// varint until 2262.
 func shiftClock(clock []byte, seconds int64) {
 	id, at := uint64(0), []byte(nil)
 	eachField(clock, func(number protowire.Number, value []byte) {

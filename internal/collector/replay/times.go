@@ -23,7 +23,8 @@ var (
 	// excludes milliseconds: those of node's measurements are in the future.
 	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
 
-	// nanos matches a text that may be unix time in nanoseconds, and the name of its member, if it is an OTLP time.
+	// nanos matches a text that may be unix time in nanoseconds, and the name of its member, if it
+	// is an OTLP time.
 	nanos = regexp.MustCompile(`("(?:\w*[tT]imeUnixNano)":)?"(\d{19})"`)
 )
 

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Assignments in texts that are too important to be replaced as a whole: messages, queries, URLs. Sentry's servers keep most of them or
-// replace them as a whole; this package replaces the value next to a sensitive name.
+// Assignments in texts that are too important to be replaced as a whole: messages, queries, URLs.
+// Sentry's servers keep most of them or replace them as a whole; this package replaces the value
+// next to a sensitive name.
 //
 //	password=x   "api_key": "x"   secret: 'x'   access_token => x   Authorization: Basic x   ?token=x&   Cookie: a=b; c=d
 //
@@ -125,7 +126,8 @@ func valueAfter(text string, i int, s syntax) int {
 	return skipBlanks(text, i)
 }
 
-// pairPattern matches what follows a name in a pair or in an object with a name and a value, as JSON writes them.
+// pairPattern matches what follows a name in a pair or in an object with a name and a value, as
+// JSON writes them.
 var pairPattern = regexp.MustCompile(`^"\s*,\s*(?:"[Vv]alues?"\s*:\s*"|"(?:[^"\\]|\\.)*"\s*\])`)
 
 // valueOfPair returns where the value of a pair starts, -1 if the name is not part of one.
@@ -158,7 +160,8 @@ func skipBlanks(text string, i int) int {
 	return i
 }
 
-// valueSpan returns the value that starts at i: a text in quotes, a list or an object, or a word. The scheme of a header is kept.
+// valueSpan returns the value that starts at i: a text in quotes, a list or an object, or a word.
+// The scheme of a header is kept.
 func valueSpan(text string, i int, s syntax, line bool) (from, to int) {
 	if i >= len(text) {
 		return i, i

@@ -14,14 +14,16 @@ type Config struct {
 	Defaults    bool `mapstructure:"scrub_defaults"`
 	IPAddresses bool `mapstructure:"scrub_ip_addresses"`
 
-	// SensitiveFields are additional names whose values are replaced. SafeFields are selectors or names that the default rules skip.
+	// SensitiveFields are additional names whose values are replaced. SafeFields are selectors or
+	// names that the default rules skip.
 	SensitiveFields []string `mapstructure:"sensitive_fields"`
 	SafeFields      []string `mapstructure:"safe_fields"`
 
 	// PIIConfig has the advanced rules of a project, as JSON text or YAML.
 	PIIConfig any `mapstructure:"pii_config"`
 
-	// UserPaths replaces user names in paths, including those of frames. SQLLiterals replaces literals in queries. Sentry keeps both.
+	// UserPaths replaces user names in paths, including those of frames. SQLLiterals replaces
+	// literals in queries. Sentry keeps both.
 	UserPaths   bool `mapstructure:"user_paths"`
 	SQLLiterals bool `mapstructure:"sql_literals"`
 }

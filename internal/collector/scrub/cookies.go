@@ -19,7 +19,8 @@ const (
 	sessionCookie        // the value of a session cookie
 )
 
-// sessionCookies lists the cookies that Sentry always filters: session cookies and CSRF tokens of well-known frameworks.
+// sessionCookies lists the cookies that Sentry always filters: session cookies and CSRF tokens of
+// well-known frameworks.
 var sessionCookies = map[string]bool{
 	"sentrysid": true, "sudo": true, "su": true, "session": true, "__session": true, "sessionid": true, "user_session": true,
 	"symfony": true, "phpsessid": true, "fasthttpsessionid": true, "mysession": true, "irissessionid": true, "_vercel_jwt": true,
@@ -27,8 +28,8 @@ var sessionCookies = map[string]bool{
 	"xsrf_token": true, "fastcsrf": true, "_iris_csrf": true,
 }
 
-// cookieOf returns the kind of a key or header name. Sentry's servers keep the other cookies of a header. Here, the whole header is
-// filtered, because a session cookie may have any name.
+// cookieOf returns the kind of a key or header name. Sentry's servers keep the other cookies of a
+// header. Here, the whole header is filtered, because a session cookie may have any name.
 func cookieOf(key string) cookie {
 	if len(key) > maxCachedKey {
 		return noCookie
@@ -50,7 +51,8 @@ func cookieOf(key string) cookie {
 	return noCookie
 }
 
-// cookieTexts are attributes with the cookies of a request. A text in them is a header; SDKs that parse it send an object.
+// cookieTexts are attributes with the cookies of a request. A text in them is a header; SDKs that
+// parse it send an object.
 var cookieTexts = map[string]bool{semconv.SentryRequestCookies: true, semconv.HTTPRequestCookies: true}
 
 // isCookies reports whether the value under a key is an object of cookies.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// nearMisses returns texts that almost match rules, or match them as often as possible: the beginnings of all generated pieces, each
-// repeated, with different separators.
+// nearMisses returns texts that almost match rules, or match them as often as possible: the
+// beginnings of all generated pieces, each repeated, with different separators.
 func nearMisses() (units []string) {
 	units = slices.Clone(repeated)
 	seen := map[string]bool{}
@@ -75,7 +75,8 @@ func costs(s *Scrubber) map[string]func(string) {
 
 var allTexts = flag.Bool("all-texts", false, "measure all texts in TestCostOfNearMisses")
 
-// TestCostOfNearMisses: no text takes much longer per byte than an ordinary one, whatever its size. All are measured in one run.
+// TestCostOfNearMisses: no text takes much longer per byte than an ordinary one, whatever its size.
+// All are measured in one run.
 func TestCostOfNearMisses(t *testing.T) {
 	const (
 		small, large = 2 << 10, 64 << 10

@@ -19,22 +19,32 @@
 //
 // TestOracle compares the rules with Sentry's own library. These differences are intended:
 //
-//   - In important texts, only the match is replaced. Relay does this for log messages and generative AI. Here, it also applies to URLs,
-//     database queries, span names, exception messages, and attributes of systems and services; Relay replaces some of these texts as a
-//     whole if they contain a word such as "auth", and keeps others. The value next to a sensitive name (password=x) is replaced as well,
-//     which Relay does not do; "author" is not a sensitive name in these texts.
-//   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name. File paths lose only passwords in URLs
-//     and queries. Relay keeps both.
-//   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names them.
-//   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists of headers (Node's rawHeaders) are
-//     pairs, too. Relay recognizes pairs in some places only.
-//   - The Cookie header is filtered as a whole, and so are the cookies of a request in text form. Session cookies are filtered under every
-//     key that ends with "cookies". Relay keeps other cookies.
-//   - The last part of a dotted key counts as a key: user.otp is sensitive. In Relay, only the key otp is.
-//   - After a replacement that contains another one, Relay mixes up the marks of later replacements.
-//   - Containers and numbers under a sensitive key become [Filtered]. Relay removes them and adds a note, which OTLP cannot represent.
-//   - A value under a sensitive key always becomes [Filtered]. Relay writes, for example, [ip] if the whole value is an IP address.
-//   - A letter outside ASCII ends a word. In Relay it is part of the word, so Relay does not find a card number next to a Chinese character.
-//   - Digits after a decimal point are not a card number: Sentry's own baggage header has such fractions.
+//   - In important texts, only the match is replaced. Relay does this for log messages and
+//     generative AI. Here, it also applies to URLs, database queries, span names, exception
+//     messages, and attributes of systems and services; Relay replaces some of these texts as a
+//     whole if they contain a word such as "auth", and keeps others. The value next to a sensitive
+//     name (password=x) is replaced as well, which Relay does not do; "author" is not a sensitive
+//     name in these texts.
+//   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name.
+//     File paths lose only passwords in URLs and queries. Relay keeps both.
+//   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names
+//     them.
+//   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists
+//     of headers (Node's rawHeaders) are pairs, too. Relay recognizes pairs in some places only.
+//   - The Cookie header is filtered as a whole, and so are the cookies of a request in text form.
+//     Session cookies are filtered under every key that ends with "cookies". Relay keeps other
+//     cookies.
+//   - The last part of a dotted key counts as a key: user.otp is sensitive. In Relay, only the key
+//     otp is.
+//   - After a replacement that contains another one, Relay mixes up the marks of later
+//     replacements.
+//   - Containers and numbers under a sensitive key become [Filtered]. Relay removes them and adds a
+//     note, which OTLP cannot represent.
+//   - A value under a sensitive key always becomes [Filtered]. Relay writes, for example, [ip] if
+//     the whole value is an IP address.
+//   - A letter outside ASCII ends a word. In Relay it is part of the word, so Relay does not find a
+//     card number next to a Chinese character.
+//   - Digits after a decimal point are not a card number: Sentry's own baggage header has such
+//     fractions.
 //   - Variables of GraphQL requests keep values that no rule matches.
 package scrub

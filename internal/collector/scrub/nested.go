@@ -20,7 +20,8 @@ func (w *walker) children(v pcommon.Value, as policy, depth int) outcome {
 	}
 }
 
-// object scrubs the members of an object. With the members name and value, its value is treated as a value under that name.
+// object scrubs the members of an object. With the members name and value, its value is treated as
+// a value under that name.
 func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 	result, remove := w.namedValue(m), false
 	for key, member := range m.All() {
@@ -37,8 +38,9 @@ func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 	return result
 }
 
-// list scrubs the elements of a list. The value of a pair (a list of a name and a value) is treated as a value under that name, and so are
-// the values in a flat list of names and values (Node's rawHeaders).
+// list scrubs the elements of a list. The value of a pair (a list of a name and a value) is treated
+// as a value under that name, and so are the values in a flat list of names and values (Node's
+// rawHeaders).
 func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 	if o := w.pair(list, as, depth); o != unchanged {
 		return o
@@ -72,8 +74,8 @@ func (w *walker) child(v pcommon.Value, at element, as policy, p *place, depth i
 	return o
 }
 
-// Policies of some members of frames, exceptions, threads and breadcrumbs. Sentry's default rules change only local variables, data of
-// mechanisms, and messages and data of breadcrumbs.
+// Policies of some members of frames, exceptions, threads and breadcrumbs. Sentry's default rules
+// change only local variables, data of mechanisms, and messages and data of breadcrumbs.
 var (
 	frameMembers = map[string]policy{
 		"vars": policyFull, "data": policyFull,
@@ -157,7 +159,8 @@ func isHeader(text string) bool {
 		strings.EqualFold(text, "authorization") || strings.EqualFold(text, "cookie")
 }
 
-// maxPair is the maximum number of members of an object with a name and a value: a cookie in a HAR file has eight.
+// maxPair is the maximum number of members of an object with a name and a value: a cookie in a HAR
+// file has eight.
 const maxPair = 8
 
 // namedValue filters the value of an object with a name and a value, as in HAR files.

@@ -26,7 +26,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
 
-// The reference is Sentry's own library, the package sentry-relay of PyPI. testdata/oracle.jsonl.gz has its recorded results.
+// The reference is Sentry's own library, the package sentry-relay of PyPI. testdata/oracle.jsonl.gz
+// has its recorded results.
 //
 //	go test -run TestOracle                                   compares with the recorded results
 //	make relay                                                installs the library, and runs it on 10^5 generated values per rule
@@ -47,7 +48,8 @@ type exchange struct {
 	Result []any           `json:"result,omitempty"`
 }
 
-// oracleRules are the rules that are compared: the defaults of a project, with further settings, and each built-in rule by itself.
+// oracleRules are the rules that are compared: the defaults of a project, with further settings,
+// and each built-in rule by itself.
 func oracleRules() map[string]string {
 	rules := map[string]string{
 		"defaults":         `null`,
@@ -213,8 +215,8 @@ func scrubbed(t *testing.T, s *Scrubber, value [2]any) any {
 	return normalized(value[0].(string), value[1], all[value[0].(string)])
 }
 
-// normalized returns a result without the difference in what is left of values without a text: the library returns null, this package
-// removes members and replaces others by [Filtered].
+// normalized returns a result without the difference in what is left of values without a text: the
+// library returns null, this package removes members and replaces others by [Filtered].
 func normalized(key string, before, after any) any {
 	switch before := before.(type) {
 	case string:
@@ -309,7 +311,8 @@ var keys = []string{"a", "key", "password", "Password", "user_secret", "passwd",
 	"MYSQL_PWD", "privateKey", "private-key", "token", "tokens", "my token", "otp", "OTP", "two-factor", "two_factor", "sku", "SKU2", "a.b", "axb", "my key",
 	"to\u212aen", "\u017fecret", "cookies", "x"}
 
-// pieces are parts of generated texts. A digit d, a letter l and a hexadecimal digit h of them are drawn.
+// pieces are parts of generated texts. A digit d, a letter l and a hexadecimal digit h of them are
+// drawn.
 var pieces = []string{
 	"4ddddddddddddddd", "4ddd-dddd-dddd-dddd", "4ddd dddd dddd dddd", "34ddddddddddddd", "5155dddddddddddd", "6011dddddddddddd", "65dddddddddddddd",
 	"4ddd\u00a0dddd\u2003dddd dddd", "dddddddddddddddd", "4dddddddddddddd", "4dddddddddddddddd", "4d\u0661d-dddddddddddd",

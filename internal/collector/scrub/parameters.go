@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// parameters replaces the values of query parameters that are sensitive after decoding (p%61ssword=x): Sentry's servers decode queries
-// before they scrub them. The search for assignments finds the rest. It reports whether it replaced any.
+// parameters replaces the values of query parameters that are sensitive after decoding
+// (p%61ssword=x): Sentry's servers decode queries before they scrub them. The search for
+// assignments finds the rest. It reports whether it replaced any.
 func (r *redacted) parameters() bool {
 	var found [][2]int
 	for from := strings.IndexByte(r.text, '?') + 1; from < len(r.text); {

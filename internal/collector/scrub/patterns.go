@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub/internal/ipv6"
 )
 
-// Patterns of values. They match what Relay's rules match, with one difference: a letter outside ASCII ends a word here (RE2's \b), so a
-// card number inside Chinese text is found.
+// Patterns of values. They match what Relay's rules match, with one difference: a letter outside
+// ASCII ends a word here (RE2's \b), so a card number inside Chinese text is found.
 //
 // A trigger that is 0 runs the pattern on every text: for rules that only advanced settings apply.
 type pattern struct {
@@ -25,8 +27,9 @@ type pattern struct {
 	configured  bool // it comes from the settings, not from the list below
 }
 
-// maxMatches bounds the matches of a configured pattern in a text. RE2 finds one match in linear time, but may read the rest of the text for
-// each: all matches of x*y|x in a megabyte of x would take hours.
+// maxMatches bounds the matches of a configured pattern in a text. RE2 finds one match in linear
+// time, but may read the rest of the text for each: all matches of x*y|x in a megabyte of x would
+// take hours.
 const maxMatches = 100
 
 const (
@@ -54,7 +57,8 @@ var (
 	pemPattern = pattern{needs: hasPEM, groups: []int{1}, regexp: regexp.MustCompile(
 		`(?s)-----BEGIN[A-Z ]+(?:PRIVATE|PUBLIC) KEY-----[\t ]*\r?\n?(.+?)\r?\n?-----END[A-Z ]+(?:PRIVATE|PUBLIC) KEY-----`)}
 
-	// @urlauth:legacy uses urlPasswordPattern. The other rules use urlAuthPattern and also replace the user.
+	// @urlauth:legacy uses urlPasswordPattern. The other rules use urlAuthPattern and also replace
+	// the user.
 	urlPasswordPattern = pattern{needs: hasAt, groups: []int{1}, literal: '/',
 		regexp: regexp.MustCompile(`\b(?:[a-z0-9]+:)?//[a-zA-Z0-9%_.-]+:([a-zA-Z0-9%_.-]+)@`)}
 	urlAuthPattern = pattern{needs: hasAt, groups: []int{1}, literal: '/',
@@ -65,7 +69,7 @@ var (
 
 	ipv4Pattern = pattern{needs: hasIPv4, groups: []int{0}, regexp: regexp.MustCompile(`\b` + ipv4 + `\b`)}
 
-	ipv6Pattern = pattern{needs: hasIPv6, find: findIPv6, groups: []int{1}}
+	ipv6Pattern = pattern{needs: hasIPv6, find: ipv6.Find, groups: []int{1}}
 
 	macPattern  = pattern{groups: []int{0}, regexp: regexp.MustCompile(`\b(?:[[:xdigit:]]{2}[:-]){5}[[:xdigit:]]{2}\b`)}
 	uuidPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`(?i)\b[a-z0-9]{8}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{12}\b`)}
@@ -81,7 +85,8 @@ var (
 	anythingPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`.*`)}
 )
 
-// all returns the positions of all matches and of their groups. ok is false if a configured pattern has too many.
+// all returns the positions of all matches and of their groups. ok is false if a configured pattern
+// has too many.
 func (p *pattern) all(text string) (matches [][]int, ok bool) {
 	if p.find != nil {
 		return p.find(text), true
@@ -118,7 +123,8 @@ func sensitiveKey(key string) bool {
 	return found&hasWord != 0 || sensitiveWord(key)
 }
 
-// sensitiveText reports whether a text is sensitive as a whole: the password rule for values. found are its triggers.
+// sensitiveText reports whether a text is sensitive as a whole: the password rule for values. found
+// are its triggers.
 func sensitiveText(text string, found triggers) bool {
 	switch {
 	case found&hasFold != 0:
@@ -135,7 +141,8 @@ func sensitiveText(text string, found triggers) bool {
 		if !strings.EqualFold(text[max(0, i+1-len(tokenWord)):i+1], tokenWord) {
 			return true
 		}
-		// A token is sensitive if a colon or an equals sign follows before the next space. until bounds the search in one long word.
+		// A token is sensitive if a colon or an equals sign follows before the next space. until
+		// bounds the search in one long word.
 		if i < until {
 			continue
 		}

@@ -95,7 +95,8 @@ var headerPrefixes = func() (all []string) {
 	return all
 }()
 
-// idNames lists words that mark IDs, versions and hashes if a key ends with them: digits in their values are not card numbers.
+// idNames lists words that mark IDs, versions and hashes if a key ends with them: digits in their
+// values are not card numbers.
 var idNames = map[string]bool{
 	"id": true, "ids": true, "uid": true, "uuid": true, "guid": true, "hash": true, "digest": true, "version": true, "build": true,
 	"checksum": true, "sha256": true, "timestamp": true,
@@ -106,7 +107,8 @@ func keepsID(key string) bool {
 	return idNames[key[strings.LastIndexAny(key, "._")+1:]]
 }
 
-// placeCache caches places by key, because a message repeats its keys. It is bounded, because senders choose the keys.
+// placeCache caches places by key, because a message repeats its keys. It is bounded, because
+// senders choose the keys.
 type placeCache struct {
 	places sync.Map // string → place
 	size   atomic.Int32

@@ -18,8 +18,9 @@ func (s *Scrubber) Profiles(data pprofile.Profiles) Counts {
 	return counts
 }
 
-// Dictionary scrubs profiles in place. It checks each string and each attribute once, and leaves it to the caller to merge entries that
-// became equal. If it replaces anything, profiles lose their original payload, because the payload contains the replaced data.
+// Dictionary scrubs profiles in place. It checks each string and each attribute once, and leaves it
+// to the caller to merge entries that became equal. If it replaces anything, profiles lose their
+// original payload, because the payload contains the replaced data.
 func (s *Scrubber) Dictionary(data pprofile.Profiles) Counts {
 	w := s.walk("profile")
 	if w == nil {

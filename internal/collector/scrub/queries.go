@@ -9,7 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// literalPattern matches quoted texts and numbers in a query. Placeholders such as $1 and names such as t1 do not match.
+// literalPattern matches quoted texts and numbers in a query. Placeholders such as $1 and names
+// such as t1 do not match.
 var literalPattern = regexp.MustCompile(`'(?:[^'\\]|\\.|'')*'|\B-\d+(?:\.\d+)?\b|(?:^|[\s(,=<>])(\d+(?:\.\d+)?)\b`)
 
 // isQuery reports whether an attribute is a database query.

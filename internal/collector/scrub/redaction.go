@@ -52,8 +52,8 @@ func (r redaction) of(match string) string {
 	}
 }
 
-// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule matches the result of another; other
-// NULs are removed first.
+// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule
+// matches the result of another; other NULs are removed first.
 type redacted struct {
 	text  string
 	marks []string // in the order of the NULs
@@ -61,8 +61,8 @@ type redacted struct {
 
 const nul = "\x00"
 
-// replace replaces the groups of all matches of a pattern, and reports whether there were any. It replaces the whole text if there are too
-// many.
+// replace replaces the groups of all matches of a pattern, and reports whether there were any. It
+// replaces the whole text if there are too many.
 func (r *redacted) replace(p *pattern, by redaction) bool {
 	search := r.text
 	matches, ok := p.all(search)

@@ -15,6 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub/internal/ipv6"
 )
 
 func newDefault(t testing.TB) *Scrubber {
@@ -207,8 +209,8 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
-// TestTriggersMissNothing: a pattern never matches a text without its triggers, and the automaton finds what the regular expression
-// of the password rule matches.
+// TestTriggersMissNothing: a pattern never matches a text without its triggers, and the automaton
+// finds what the regular expression of the password rule matches.
 func TestTriggersMissNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 10_000 {
@@ -225,7 +227,8 @@ func TestTriggersMissNothing(t *testing.T) {
 	}
 }
 
-// TestHostile: deep, long and repetitive values take linear time, and end up replaced rather than unchecked.
+// TestHostile: deep, long and repetitive values take linear time, and end up replaced rather than
+// unchecked.
 func TestHostile(t *testing.T) {
 	deep := any("password=x")
 	for range 3 * maxDepth {
@@ -245,8 +248,8 @@ func TestHostile(t *testing.T) {
 	assert.Less(t, time.Since(begin), 2*time.Minute)
 }
 
-// TestHostilePattern: a configured pattern reads the rest of a text for each of its matches. There is a limit; behind it, the whole text
-// is replaced.
+// TestHostilePattern: a configured pattern reads the rest of a text for each of its matches. There
+// is a limit; behind it, the whole text is replaced.
 func TestHostilePattern(t *testing.T) {
 	s, err := New(Config{PIIConfig: `{"applications":{"$string":["r"]},"rules":{"r":{"type":"pattern","pattern":"x*y|x","redaction":{"method":"mask"}}}}`})
 	require.NoError(t, err)
@@ -255,7 +258,8 @@ func TestHostilePattern(t *testing.T) {
 	assert.Equal(t, Counts{"r": 2}, counts)
 }
 
-// FuzzScrub: nothing panics, the result is bounded by the input, a second pass changes nothing, and the search for triggers hides no match.
+// FuzzScrub: nothing panics, the result is bounded by the input, a second pass changes nothing, and
+// the search for triggers hides no match.
 func FuzzScrub(f *testing.F) {
 	for _, piece := range pieces {
 		f.Add("a", piece+" "+piece)
@@ -278,7 +282,7 @@ func FuzzScrub(f *testing.F) {
 		for _, set := range []*ruleset{&s.full, &s.url, &s.text, &s.message, &s.code} {
 			require.Equal(t, slowly(s, value, set, key), s.walk("span").plain(value, set, key))
 		}
-		if len(findIPv6(clean)) > 0 {
+		if len(ipv6.Find(clean)) > 0 {
 			return // as in Relay: an address without a delimiter of its own stays
 		}
 		again, _, _ := scrubOne(s, key, clean)

@@ -11,7 +11,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// Scrubber replaces sensitive data. Its methods are safe for concurrent use. A nil Scrubber does nothing.
+// Scrubber replaces sensitive data. Its methods are safe for concurrent use. A nil Scrubber does
+// nothing.
 type Scrubber struct {
 	advanced []application // applied first, as in Sentry
 	safe     []selector

@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// selector is an expression that matches paths, in Relay's language: `$string && !extra.foo`, `$http.headers.'X-Token'`, `**.card`. A value
-// has several paths, see rootPaths. A path of a selector matches if it matches any of them.
+// selector is an expression that matches paths, in Relay's language: `$string && !extra.foo`,
+// `$http.headers.'X-Token'`, `**.card`. A value has several paths, see rootPaths. A path of a
+// selector matches if it matches any of them.
 type selector interface {
 	matches(all []path) bool
 }

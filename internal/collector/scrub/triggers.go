@@ -4,7 +4,8 @@ package scrub
 
 import "strings"
 
-// triggers are properties of a text that patterns require. scan finds all of them in one pass, and only patterns that can match are run.
+// triggers are properties of a text that patterns require. scan finds all of them in one pass, and
+// only patterns that can match are run.
 type triggers uint16
 
 const (
@@ -21,7 +22,8 @@ const (
 	hasFold                        // a non-ASCII letter that (?i) equates with an ASCII letter: ſ and the Kelvin sign
 )
 
-// words are the literals of the password rule. A key or value is sensitive if it contains one, in any case. For "token", see sensitiveText.
+// words are the literals of the password rule. A key or value is sensitive if it contains one, in
+// any case. For "token", see sensitiveText.
 var words = []string{
 	"password", "secret", "passwd", "api_key", "api-key", "apikey", "auth", "credentials", "mysql_pwd", "privatekey", "private_key",
 	"private-key", tokenWord,

@@ -42,12 +42,12 @@ const (
 )
 
 const (
-	// maxDepth is the maximum depth of nested values. Most protobuf decoders reject more than 100 levels, so no valid sender exceeds it.
-	// Deeper values are replaced unchecked.
+	// maxDepth is the maximum depth of nested values. Most protobuf decoders reject more than 100
+	// levels, so no valid sender exceeds it. Deeper values are replaced unchecked.
 	maxDepth = 100
 
-	// maxText is the maximum size of a text that is checked. Sentry truncates texts to a few kB; the largest that SDKs send are thread
-	// dumps of 1 MB. Longer texts are replaced unchecked.
+	// maxText is the maximum size of a text that is checked. Sentry truncates texts to a few kB;
+	// the largest that SDKs send are thread dumps of 1 MB. Longer texts are replaced unchecked.
 	maxText = 4 << 20
 )
 
@@ -84,7 +84,8 @@ func (w *walker) root(v pcommon.Value, key string, p *place) outcome {
 	return w.value(v, key, p.policy, p, 0)
 }
 
-// rootPaths returns the paths of an attribute: its path in Sentry's events, and its paths in attributes and tags.
+// rootPaths returns the paths of an attribute: its path in Sentry's events, and its paths in
+// attributes and tags.
 func (w *walker) rootPaths(key string, p *place) (all []path) {
 	if p.path != "" {
 		all = append(all, pathOf(p.path))
@@ -117,14 +118,16 @@ func (w *walker) field(text string, p *place, set func(string)) {
 	}
 }
 
-// gone marks a value that is to be removed from its map, because a loop over a map must not change it.
+// gone marks a value that is to be removed from its map, because a loop over a map must not change
+// it.
 const gone = "\x00removed\x00"
 
 func removeMarked(m pcommon.Map) {
 	m.RemoveIf(func(_ string, v pcommon.Value) bool { return v.Type() == pcommon.ValueTypeStr && v.Str() == gone })
 }
 
-// value scrubs a value under a key. p is the place of the attribute; nested values have the same place.
+// value scrubs a value under a key. p is the place of the attribute; nested values have the same
+// place.
 func (w *walker) value(v pcommon.Value, key string, as policy, p *place, depth int) outcome {
 	if depth > maxDepth {
 		v.SetStr(Filtered)
@@ -208,7 +211,8 @@ func (w *walker) sensitive(v pcommon.Value, key string, p *place) outcome {
 	return changed
 }
 
-// filters returns the rule that replaces the value under a key as a whole, and whether there is one.
+// filters returns the rule that replaces the value under a key as a whole, and whether there is
+// one.
 func (w *walker) filters(key string, p *place) (rule string, does bool) {
 	switch {
 	case key == "":
@@ -233,7 +237,8 @@ func (s *ruleset) pairs(key string) bool {
 	return false
 }
 
-// isHarmless reports whether a value contains no data: booleans, null, and the texts of such values.
+// isHarmless reports whether a value contains no data: booleans, null, and the texts of such
+// values.
 func isHarmless(v pcommon.Value) bool {
 	switch v.Type() {
 	case pcommon.ValueTypeBool, pcommon.ValueTypeEmpty:
@@ -386,7 +391,8 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	return t.String()
 }
 
-// mayHaveURLPassword reports whether a path may be a URL with a password. Package paths may also contain an @.
+// mayHaveURLPassword reports whether a path may be a URL with a password. Package paths may also
+// contain an @.
 func mayHaveURLPassword(text string) bool {
 	return strings.IndexByte(text, '@') >= 0 && strings.Contains(text, "//")
 }

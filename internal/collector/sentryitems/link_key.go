@@ -17,11 +17,11 @@ import (
 // A link key decides which of several collectors links a message: profiles and the spans of their
 // profiler session have equal keys. It is the profiler session if both sides state it. The
 // JavaScript SDKs state it only on the segment, which is sent after its children, so their profiles
-// and spans share the public key. Messages that need no other message have a key of their own, which
-// spreads them evenly.
+// and spans share the public key. Messages that need no other message have a key of their own,
+// which spreads them evenly.
 
-// statesSession reports whether all spans of an SDK state their profiler session. The native part of
-// React Native states it, but the chunks come from the JavaScript part.
+// statesSession reports whether all spans of an SDK state their profiler session. The native part
+// of React Native states it, but the chunks come from the JavaScript part.
 func statesSession(sdk sentry.ClientSDK) bool {
 	return !strings.Contains(sdk.Name, "javascript") && !strings.HasSuffix(sdk.Name, "react-native")
 }

@@ -55,8 +55,8 @@ func (t *Translation) spans(item *sentry.Item) Result {
 	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source), false)}
 }
 
-// spansDelivery returns the delivery of spans. Each span may be a duplicate. The item is complete if
-// it has the segment of its spans.
+// spansDelivery returns the delivery of spans. Each span may be a duplicate. The item is complete
+// if it has the segment of its spans.
 func (t *Translation) spansDelivery(traces ptrace.Traces, complete bool) []Delivery {
 	dropSeen := func(seen []bool) {
 		n := -1

@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
 )
 
-// The most that reading and observing a trace may allocate: a multiple of its size, as lines and records can be short, and a
-// constant. A recorded trace takes six times its size.
+// The most that reading and observing a trace may allocate: a multiple of its size, as lines and
+// records can be short, and a constant. A recorded trace takes six times its size.
 const maxGrowth, maxOverhead = 64, 1 << 20
 
 // allocationsOfSpare: each spare observation may be a run, in a list that grows.
@@ -44,16 +44,16 @@ func read(t testing.TB, name string, data []byte) (o *arttrace.Observations, err
 	return o, err
 }
 
-// allocated is how many bytes have been allocated so far. Unlike runtime.ReadMemStats, it does not stop the world, for the fuzzer's
-// sake.
+// allocated is how many bytes have been allocated so far. Unlike runtime.ReadMemStats, it does not
+// stop the world, for the fuzzer's sake.
 func allocated() uint64 {
 	sample := [...]metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()
 }
 
-// checkOutput checks that every index is in range, and that the size of observations is bounded by that of the
-// trace.
+// checkOutput checks that every index is in range, and that the size of observations is bounded by
+// that of the trace.
 func checkOutput(t testing.TB, name string, data []byte, o *arttrace.Observations) {
 	count, entries, observed := 0, 0, map[int32]bool{}
 	next := make([]uint32, len(o.Threads))
@@ -142,7 +142,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// TestCoarserGrid: where a trace has too many observations, it is observed less often, and over the same time.
+// TestCoarserGrid: where a trace has too many observations, it is observed less often, and over the
+// same time.
 func TestCoarserGrid(t *testing.T) {
 	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: time.Minute}
 	var events []arttrace.Event

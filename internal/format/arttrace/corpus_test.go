@@ -16,12 +16,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// What Firefox Profiler's importer reads agrees too: the numbers below, and the stack of every thread at every
-// millisecond of both traces.
+// What Firefox Profiler's importer reads agrees too: the numbers below, and the stack of every
+// thread at every millisecond of both traces.
 
-// ofTheRustCrate has checksums of what the Rust crate android_trace_log 0.3.0, Relay's parser, reads from the traces: threads, methods and
-// events, in the lines of checksum. The crate does not read streaming traces, and the generated one only with the number of method calls,
-// which we ignore, in its header.
+// ofTheRustCrate has checksums of what the Rust crate android_trace_log 0.3.0, Relay's parser,
+// reads from the traces: threads, methods and events, in the lines of checksum. The crate does not
+// read streaming traces, and the generated one only with the number of method calls, which we
+// ignore, in its header.
 var ofTheRustCrate = map[string]string{
 	"generated": "129f8a42f892e93be2bc439f7fdf2ce9733741b12d5cf8a01729b023210bee09",
 	"recorded":  "c6bf61614d8be8f1d4729d0f5f647890311e2a3409ad77ad2ef3872bd2e2378c",
@@ -78,7 +79,8 @@ func write(w io.Writer, trace *arttrace.Trace) {
 	}
 }
 
-// TestCorpusObserved: the time of each thread is that between its first record and its end, to one period.
+// TestCorpusObserved: the time of each thread is that between its first record and its end, to one
+// period.
 func TestCorpusObserved(t *testing.T) {
 	for name, data := range golden.AndroidTraces(t) {
 		trace, err := arttrace.Parse(data)

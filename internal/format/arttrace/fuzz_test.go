@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 )
 
-// FuzzART: for any input, parsing does not panic, uses bounded memory, returns valid output, and agrees with the slow reader.
+// FuzzART: for any input, parsing does not panic, uses bounded memory, returns valid output, and
+// agrees with the slow reader.
 func FuzzART(f *testing.F) {
 	for _, shape := range shapes() {
 		trace, events := shop(shape.version, shape.clock)

@@ -2,7 +2,8 @@
 
 package arttrace
 
-// methodIndex finds methods by their IDs. ART counts IDs from 0, in steps of 4; older versions use addresses.
+// methodIndex finds methods by their IDs. ART counts IDs from 0, in steps of 4; older versions use
+// addresses.
 type methodIndex struct {
 	counted []int32 // index plus one, by a quarter of the ID
 	others  map[uint32]int32

@@ -26,7 +26,8 @@ type Observations struct {
 	Spent     int // spare observations that were used
 }
 
-// Method returns a method of a stack. For methods that the trace does not describe, it returns only the ID.
+// Method returns a method of a stack. For methods that the trace does not describe, it returns only
+// the ID.
 func (o *Observations) Method(index int32) Method {
 	if unknown := int(index) - len(o.methods); unknown >= 0 {
 		return Method{ID: o.unknown[unknown]}
@@ -37,18 +38,19 @@ func (o *Observations) Method(index int32) Method {
 // Methods returns the number of methods, which are numbered from 0.
 func (o *Observations) Methods() int { return len(o.methods) + len(o.unknown) }
 
-// Run is a series of observations of one thread in one stack, at consecutive points of the grid. Point i is i periods after the start of
-// the trace.
+// Run is a series of observations of one thread in one stack, at consecutive points of the grid.
+// Point i is i periods after the start of the trace.
 type Run struct {
 	Thread, Stack int32 // indices into Observations.Threads and Stacks
 	First, Count  uint32
 }
 
-// Observe observes the threads of a trace once per period, each from its first record to the end of the trace or to the exit from its last
-// method. With sampling, records have their own times; of two records in one period, the later one counts.
+// Observe observes the threads of a trace once per period, each from its first record to the end of
+// the trace or to the exit from its last method. With sampling, records have their own times; of
+// two records in one period, the later one counts.
 //
-// The size of the trace limits the number of observations and of frames in their stacks. spare is the number of additional observations and
-// frames.
+// The size of the trace limits the number of observations and of frames in their stacks. spare is
+// the number of additional observations and frames.
 func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) {
 	o := newObserver(t, max(period, minPeriod), spare)
 	var events [eventsAtOnce]Event
@@ -66,8 +68,8 @@ func (t *Trace) Observe(period time.Duration, spare int) (*Observations, error) 
 // minPeriod is the minimum period: a duration of 2^32 µs has 4,000,000 such periods.
 const minPeriod = time.Millisecond
 
-// observer tracks the stacks of all threads in a trace. Most calls end before the next point of the grid, so the observer looks up methods
-// and stacks at observations only.
+// observer tracks the stacks of all threads in a trace. Most calls end before the next point of the
+// grid, so the observer looks up methods and stacks at observations only.
 type observer struct {
 	trace  *Trace
 	period uint64 // nanoseconds
@@ -111,8 +113,8 @@ func newObserver(t *Trace, period time.Duration, spare int) *observer {
 	return o
 }
 
-// hasEnd reports whether the header has the end of the trace. If the buffer was full before the end, nothing is known about the time after
-// the last record.
+// hasEnd reports whether the header has the end of the trace. If the buffer was full before the
+// end, nothing is known about the time after the last record.
 func (t *Trace) hasEnd() bool { return t.Elapsed > 0 && !t.Overflow }
 
 // endNanos returns the maximum time of records.
@@ -133,8 +135,8 @@ func (e *Event) nanos(clock Clock) uint64 {
 	return uint64(e.Wall) * uint64(time.Microsecond)
 }
 
-// record processes a record: it observes the thread up to the time of the record, exclusive. If the clock steps back, the time stays
-// unchanged.
+// record processes a record: it observes the thread up to the time of the record, exclusive. If the
+// clock steps back, the time stays unchanged.
 func (o *observer) record(e *Event) {
 	now := min(e.nanos(o.trace.Clock), o.end)
 	o.latest = max(o.latest, now)
@@ -216,7 +218,8 @@ func (o *observer) stack(thread *threadState) (index int32) {
 	return index
 }
 
-// finish observes threads that are still in a method until the end of the trace. The CPU time of a thread ends with its last record.
+// finish observes threads that are still in a method until the end of the trace. The CPU time of a
+// thread ends with its last record.
 func (o *observer) finish() {
 	if o.trace.Clock == ClockThreadCPU {
 		return
@@ -241,7 +244,8 @@ func (o *observer) enter(thread *threadState, method uint32) {
 	thread.stack = append(thread.stack, method)
 }
 
-// leave ends a call and the calls below it, whose exits were lost. It skips an exit from a method that was not entered.
+// leave ends a call and the calls below it, whose exits were lost. It skips an exit from a method
+// that was not entered.
 func (o *observer) leave(thread *threadState, method uint32) {
 	if thread.beyond > 0 {
 		thread.beyond--

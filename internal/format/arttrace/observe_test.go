@@ -44,7 +44,8 @@ func path(o *arttrace.Observations, stack int32) (text string) {
 	return text
 }
 
-// slowTable is table by the definition: for each point of the grid, the stack after all records up to that instant.
+// slowTable is table by the definition: for each point of the grid, the stack after all records up
+// to that instant.
 func slowTable(trace arttrace.Trace, events []arttrace.Event, period time.Duration) (lines []string) {
 	for _, thread := range trace.Threads {
 		var own []arttrace.Event
@@ -95,8 +96,8 @@ func stackAfter(events []arttrace.Event) (stack []string) {
 	return stack
 }
 
-// TestObserveByDefinition compares with the definition, over random traces: methods that are never left, exits without an enter, time
-// that stands still, threads that are idle in between.
+// TestObserveByDefinition compares with the definition, over random traces: methods that are never
+// left, exits without an enter, time that stands still, threads that are idle in between.
 func TestObserveByDefinition(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 17))
 	for range 100 {
@@ -135,7 +136,8 @@ func sorted(runs []arttrace.Run) []arttrace.Run {
 	return runs
 }
 
-// TestTimeOfAThread: observations × period is the time of a thread from its first record on, to one period.
+// TestTimeOfAThread: observations × period is the time of a thread from its first record on, to one
+// period.
 func TestTimeOfAThread(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for range 200 {
@@ -149,7 +151,8 @@ func TestTimeOfAThread(t *testing.T) {
 	}
 }
 
-// checkTimes compares the observed time of each thread with that between its first record and its end.
+// checkTimes compares the observed time of each thread with that between its first record and its
+// end.
 func checkTimes(t testing.TB, trace arttrace.Trace, events []arttrace.Event, got *arttrace.Observations) {
 	points := map[uint16]time.Duration{}
 	for _, run := range got.Runs {
@@ -180,8 +183,8 @@ func TestClockSteps(t *testing.T) {
 	assert.Equal(t, []string{"1 5 /4/8", "1 6 /4/8", "1 7 /4/8", "1 8 /4/8", "1 9 /4/8"}, table(got))
 }
 
-// TestEndOfATrace: threads that are still in a method are observed to the end, of which a trace that overflowed knows nothing, and
-// the CPU time of a thread neither.
+// TestEndOfATrace: threads that are still in a method are observed to the end, of which a trace
+// that overflowed knows nothing, and the CPU time of a thread neither.
 func TestEndOfATrace(t *testing.T) {
 	wall := []arttrace.Event{{Thread: 1, Method: 4}, {Thread: 2, Method: 4, Wall: 30 * millisecond}}
 	cpu := []arttrace.Event{{Thread: 1, Method: 4}, {Thread: 1, Method: 8, CPU: 20 * millisecond}}

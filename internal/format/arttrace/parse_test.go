@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
 )
 
-// shop is a trace of every version, clock and variant: tables, and records that use the fields of its clock.
+// shop is a trace of every version, clock and variant: tables, and records that use the fields of
+// its clock.
 func shop(version int, clock arttrace.Clock) (arttrace.Trace, []arttrace.Event) {
 	trace := arttrace.Trace{
 		Version: version, Clock: clock, Elapsed: 2 * time.Second, SinceBoot: 8 * 24 * time.Hour, VM: "art", PID: "41",
@@ -84,8 +85,8 @@ func TestThereAndBack(t *testing.T) {
 	}
 }
 
-// TestCutAnywhere: a trace that ends early, as when the buffer of an SDK is full, has the records that are complete. One that ends
-// before its records is none.
+// TestCutAnywhere: a trace that ends early, as when the buffer of an SDK is full, has the records
+// that are complete. One that ends before its records is none.
 func TestCutAnywhere(t *testing.T) {
 	for _, shape := range shapes() {
 		trace, events := shop(shape.version, shape.clock)
@@ -168,7 +169,8 @@ func TestRecordsOfALaterVersion(t *testing.T) {
 	assert.Equal(t, events, slices.Collect(got.Events()))
 }
 
-// random makes a trace in which some exits are missing and some have no enter, for tests of properties.
+// random makes a trace in which some exits are missing and some have no enter, for tests of
+// properties.
 func random(r *rand.Rand) (arttrace.Trace, []arttrace.Event) {
 	trace := arttrace.Trace{Version: 3, Clock: arttrace.ClockDual, VM: "art"}
 	for i := range 1 + r.IntN(5) {

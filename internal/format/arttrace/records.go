@@ -14,7 +14,8 @@ const magic = "SLOW"
 // streamingFlag is added to the version of a streaming trace.
 const streamingFlag = 0xF0
 
-// Sizes of records: u16 thread (u8 in version 1), u32 method and action, u32 time and, with two clocks, another u32 time.
+// Sizes of records: u16 thread (u8 in version 1), u32 method and action, u32 time and, with two
+// clocks, another u32 time.
 const (
 	oldSize    = 9  // version 1
 	singleSize = 10 // versions 2 and 3
@@ -30,7 +31,8 @@ type header struct {
 	recordSize int
 }
 
-// readHeader reads magic, u16 version, u16 size, u64 start and, from version 3 on, u16 size of records.
+// readHeader reads magic, u16 version, u16 size, u64 start and, from version 3 on, u16 size of
+// records.
 func readHeader(data []byte) (h header, err error) {
 	if len(data) < 18 || string(data[:4]) != magic {
 		return h, fmt.Errorf("%w: no header %q before the records", ErrMalformed, magic)
@@ -73,7 +75,8 @@ const (
 // actionMask has the bits of the action in a method ID.
 const actionMask = 3
 
-// Event is a record. Times are in microseconds since the start of the trace; they are 0 if the trace does not have the clock.
+// Event is a record. Times are in microseconds since the start of the trace; they are 0 if the
+// trace does not have the clock.
 type Event struct {
 	Thread uint16 // the low 16 bits of Thread.ID
 	Method uint32 // Method.ID
@@ -126,12 +129,14 @@ func (t *Trace) reader() reader {
 	return r
 }
 
-// newReader returns a reader that does not read times: the clock of a streaming trace is known only at its end.
+// newReader returns a reader that does not read times: the clock of a streaming trace is known only
+// at its end.
 func newReader(records []byte, version, size int, streaming bool) reader {
 	return reader{rest: records, size: size, method: min(version, 2), streaming: streaming}
 }
 
-// read reads the next records into events, and returns their number. If it is less than the length of events, they are the last records.
+// read reads the next records into events, and returns their number. If it is less than the length
+// of events, they are the last records.
 func (r *reader) read(events []Event) (count int) {
 	for count < len(events) && r.skipBlocks() && len(r.rest) >= r.size {
 		batch := 1 // in a streaming trace, a block may follow each record

@@ -22,7 +22,8 @@ import (
 // rustCrate prints what the Rust crate android_trace_log reads.
 const rustCrate = "../../testkit/bench/rival/androidtracelog/target/release/androidtracelog"
 
-// TestRustCrate: random traces of all versions that ART writes have the threads, methods and events that Relay's parser reads from them.
+// TestRustCrate: random traces of all versions that ART writes have the threads, methods and events
+// that Relay's parser reads from them.
 func TestRustCrate(t *testing.T) {
 	if _, err := os.Stat(rustCrate); err != nil {
 		t.Skip("no Rust crate: make bench builds it where cargo is installed")

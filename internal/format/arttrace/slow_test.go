@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 )
 
-// slowTrace is a trace by a second reader, which is written for its simplicity: it shares no code with the package, copies the whole
-// stack at every record, and resolves nothing. Compared with the package, it is the oracle of FuzzART.
+// slowTrace is a trace by a second reader, which is written for its simplicity: it shares no code
+// with the package, copies the whole stack at every record, and resolves nothing. Compared with the
+// package, it is the oracle of FuzzART.
 type slowTrace struct {
 	threads []arttrace.Thread
 	methods []arttrace.Method
@@ -166,7 +167,8 @@ func (t *slowTrace) records(blocks [][]byte, version, size int, clock string) {
 	}
 }
 
-// slowThread is a thread: what was observed of it so far, as "first-last stack", and its state at a record.
+// slowThread is a thread: what was observed of it so far, as "first-last stack", and its state at a
+// record.
 type slowThread struct {
 	lines  []string
 	stack  []uint32
@@ -174,7 +176,8 @@ type slowThread struct {
 	last   uint64 // µs
 }
 
-// observe returns the observations of each thread at the points of a grid, and the counters of the package.
+// observe returns the observations of each thread at the points of a grid, and the counters of the
+// package.
 func (t *slowTrace) observe(period time.Duration) (threads map[uint16]*slowThread, unmatched, tooDeep int) {
 	threads = map[uint16]*slowThread{}
 	end := t.elapsed

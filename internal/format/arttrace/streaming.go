@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// blockKind is the kind of a block between the records of a streaming trace. Blocks start with a thread ID of 0.
+// blockKind is the kind of a block between the records of a streaming trace. Blocks start with a
+// thread ID of 0.
 type blockKind byte
 
 const (
@@ -17,8 +18,8 @@ const (
 	summaryBlock blockKind = 3 // u32 length, the text from *version on; the last block
 )
 
-// parseStreaming reads the tables of a streaming trace. Its records are read later, as in a file, because only the end of the trace states
-// the clock.
+// parseStreaming reads the tables of a streaming trace. Its records are read later, as in a file,
+// because only the end of the trace states the clock.
 func parseStreaming(data []byte) (*Trace, error) {
 	head, err := readHeader(data)
 	if err != nil {
@@ -66,8 +67,8 @@ func (r *reader) atBlock() bool {
 	return len(r.rest) > 2 && r.rest[0] == 0 && r.rest[1] == 0
 }
 
-// block reads a block. In a thread block, the name follows the ID and the length. After an unknown or incomplete block, nothing can be
-// read.
+// block reads a block. In a thread block, the name follows the ID and the length. After an unknown
+// or incomplete block, nothing can be read.
 func (r *reader) block() (kind blockKind, text []byte, ok bool) {
 	kind = blockKind(r.rest[r.method])
 	content := r.rest[r.method+1:]

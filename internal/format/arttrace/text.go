@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// parseText reads the text of a trace, without its last line. It skips unknown keys, such as alloc-count of newer versions of ART, and
-// invalid lines. The method of a skipped line is an unknown method in records.
+// parseText reads the text of a trace, without its last line. It skips unknown keys, such as
+// alloc-count of newer versions of ART, and invalid lines. The method of a skipped line is an
+// unknown method in records.
 func (t *Trace) parseText(text string) {
 	section := ""
 	for line := range strings.Lines(text) {
@@ -62,8 +63,8 @@ func (t *Trace) addThreadLine(line string) {
 // bytesOfMethodLine is the approximate length of a line: 128 bytes in recorded traces.
 const bytesOfMethodLine = 96
 
-// addMethodLine reads a line of the form 0x1234 TAB class TAB method TAB signature TAB file TAB line. The fields at the end may be missing.
-// A line without names is skipped.
+// addMethodLine reads a line of the form 0x1234 TAB class TAB method TAB signature TAB file TAB
+// line. The fields at the end may be missing. A line without names is skipped.
 func (t *Trace) addMethodLine(line string) {
 	var m Method
 	text, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")

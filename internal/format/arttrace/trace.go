@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Trace is a method trace. Its records refer to the data that it was parsed from, which must not change; its texts are copies.
+// Trace is a method trace. Its records refer to the data that it was parsed from, which must not
+// change; its texts are copies.
 type Trace struct {
 	Version   int // 1, 2 or 3
 	Streaming bool
@@ -56,7 +57,8 @@ type Method struct {
 	Line      uint32 // 0 = none
 }
 
-// Parse reads a method trace: the text, the tables and the range of the records. If the trace ends within a record, it ignores that record.
+// Parse reads a method trace: the text, the tables and the range of the records. If the trace ends
+// within a record, it ignores that record.
 func Parse(data []byte) (t *Trace, err error) {
 	if bytes.HasPrefix(data, []byte(magic)) {
 		t, err = parseStreaming(data)

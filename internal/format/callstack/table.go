@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// Table has call stacks, each once: lists of frames, which are indices. The order of frames is the caller's.
+// Table has call stacks, each once: lists of frames, which are indices. The order of frames is the
+// caller's.
 type Table struct {
 	frames  []int32 // of all stacks, laid end to end
 	ends    []int32
@@ -58,7 +59,8 @@ func (t *Table) add(hash uint64, frames []int32) (index int32) {
 	return index
 }
 
-// hashOf hashes the memory of frames: the byte order of the machine does not matter inside one process.
+// hashOf hashes the memory of frames: the byte order of the machine does not matter inside one
+// process.
 func hashOf(frames []int32) uint64 {
 	return maphash.Bytes(seed, unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(frames))), 4*len(frames)))
 }

@@ -17,7 +17,8 @@ import (
 	. "github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto/perfettotest"
 )
 
-// The most that reading a trace may allocate: a multiple of its size, as entries of tables can have four bytes, and a constant.
+// The most that reading a trace may allocate: a multiple of its size, as entries of tables can have
+// four bytes, and a constant.
 const maxGrowth, maxOverhead = 64, 1 << 20
 
 func parse(t testing.TB, name string, data []byte) (trace *perfetto.Trace, err error) {
@@ -40,7 +41,8 @@ func allocated() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// attack is a trace that tries to use up memory or time. Most are those of Relay (relay-profiling, perfetto/convert/attacks.rs).
+// attack is a trace that tries to use up memory or time. Most are those of Relay (relay-profiling,
+// perfetto/convert/attacks.rs).
 type attack struct {
 	name string
 	data []byte

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// builder creates the tables of a trace without duplicates. Keys are exact: texts of frames and mappings are compared by index, so a long
-// text that many of them share is compared once.
+// builder creates the tables of a trace without duplicates. Keys are exact: texts of frames and
+// mappings are compared by index, so a long text that many of them share is compared once.
 type builder struct {
 	trace Trace
 	work  int // remaining budget for resolving stacks and joining paths
@@ -58,7 +58,8 @@ func (b *builder) text(s *sequence, t *table[text], id uint64) int32 {
 	return entry.index
 }
 
-// stack resolves a call stack, which is root first. A stack is unknown if none of its frames is known.
+// stack resolves a call stack, which is root first. A stack is unknown if none of its frames is
+// known.
 func (b *builder) stack(s *sequence, id uint64) (index int32, ok bool, err error) {
 	entry := s.stacks.get(id)
 	if entry == nil {
@@ -157,7 +158,8 @@ func (b *builder) mapping(s *sequence, id uint64) (int32, error) {
 	return index, nil
 }
 
-// joinPath joins the segments of a path with slashes, without a leading one. It omits unknown segments.
+// joinPath joins the segments of a path with slashes, without a leading one. It omits unknown
+// segments.
 func (b *builder) joinPath(s *sequence, message []byte) (path []byte, err error) {
 	b.path = b.path[:0]
 	eachID(message, mappingPath, func(id uint64) {

@@ -53,7 +53,8 @@ func (o offset) unixNano(reading uint64) (nanos uint64, ok bool) {
 // clocks has the offsets from the snapshots.
 type clocks map[clock]offset
 
-// snapshot reads a ClockSnapshot. For each clock, the first snapshot counts. It reports whether the message is well-formed.
+// snapshot reads a ClockSnapshot. For each clock, the first snapshot counts. It reports whether the
+// message is well-formed.
 func (c clocks) snapshot(sequence uint32, data []byte) bool {
 	primary, unix, known := uint32(clockBoottime), uint64(0), false
 	type reading struct {
@@ -97,7 +98,8 @@ func (c clocks) snapshot(sequence uint32, data []byte) bool {
 	return true
 }
 
-// readClock reads a clock of a snapshot. For an incremental clock, which samples do not use, the multiplier is 0.
+// readClock reads a clock of a snapshot. For an incremental clock, which samples do not use, the
+// multiplier is 0.
 func readClock(data []byte) (id uint32, o offset, ok bool) {
 	o.multiplier = 1
 	incremental := false

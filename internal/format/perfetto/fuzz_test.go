@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzPerfetto: nothing makes parsing panic, use memory beyond its bound, or put out what cannot be, and the slow reader agrees.
+// FuzzPerfetto: nothing makes parsing panic, use memory beyond its bound, or put out what cannot
+// be, and the slow reader agrees.
 func FuzzPerfetto(f *testing.F) {
 	f.Add(shop())
 	lines, err := os.ReadFile("testdata/oracle.jsonl")

@@ -49,7 +49,8 @@ type sequence struct {
 	clock  uint32 // of packets that state none; 0 = the clock of the trace
 	period uint64 // nanoseconds between two samples; 0 = unknown
 
-	// changed counts the IDs whose meaning changed. Results of entries that were resolved before may be out of date.
+	// changed counts the IDs whose meaning changed. Results of entries that were resolved before
+	// may be out of date.
 	changed int
 }
 
@@ -74,7 +75,8 @@ func (t *table[T]) get(id uint64) *T {
 	return nil
 }
 
-// put reports whether the meaning of the ID changed: it had another entry, or was looked up without one.
+// put reports whether the meaning of the ID changed: it had another entry, or was looked up without
+// one.
 func (t *table[T]) put(id uint64, entry T) (changed bool) {
 	if i, known := t.index[id]; known {
 		t.entries[i] = entry

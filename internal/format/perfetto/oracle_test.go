@@ -103,7 +103,8 @@ func checkOracle(t *testing.T, lines []byte) {
 	require.Positive(t, count)
 }
 
-// TestOracle: a trace means what a slow reader over the published protos makes of it. The lines are those of
+// TestOracle: a trace means what a slow reader over the published protos makes of it. The lines are
+// those of
 //
 //	python testdata/oracle.py 1 2 … 20
 //

@@ -19,7 +19,8 @@ const (
 	packetPerfSample      = 66
 )
 
-// flagCleared, in the flags of a packet, clears the tables of its sequence before the packet's own entries are added.
+// flagCleared, in the flags of a packet, clears the tables of its sequence before the packet's own
+// entries are added.
 const flagCleared = 1
 
 // packet has the fields of a TracePacket that are read.

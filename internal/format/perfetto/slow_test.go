@@ -96,9 +96,10 @@ func (m fields) ids(number int) (ids []uint64) {
 	return ids
 }
 
-// slowReader is a second reader, written for its simplicity: it has no caches and no indices, and resolves every sample from the
-// messages as they are at its packet. It is the oracle of FuzzPerfetto; testdata/oracle.py is a third one over the published protos,
-// which does not read what these reject.
+// slowReader is a second reader, written for its simplicity: it has no caches and no indices, and
+// resolves every sample from the messages as they are at its packet. It is the oracle of
+// FuzzPerfetto; testdata/oracle.py is a third one over the published protos, which does not read
+// what these reject.
 type slowReader struct {
 	sequences map[uint32]*slowSequence
 	clocks    map[[2]uint32]slowClock

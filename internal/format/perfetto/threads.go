@@ -13,7 +13,8 @@ const (
 	trackName   = 5
 )
 
-// nameThreads records the thread names in a packet. The last name of a thread counts. Sentry's ingest recognizes only "main".
+// nameThreads records the thread names in a packet. The last name of a thread counts. Sentry's
+// ingest recognizes only "main".
 func (r *reader) nameThreads(p *packet) bool {
 	tree, track := message{rest: p.processTree}, message{rest: p.trackDescriptor}
 	for tree.next() {

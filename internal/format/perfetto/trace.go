@@ -42,7 +42,8 @@ const (
 	ModeGuestUser   CPUMode = 5
 )
 
-// UnwindError is the reason why outer frames of a call stack are missing (Profiling.StackUnwindError).
+// UnwindError is the reason why outer frames of a call stack are missing
+// (Profiling.StackUnwindError).
 type UnwindError uint8
 
 // UnwindComplete means that no frames are missing; 0 means unknown.
@@ -76,11 +77,12 @@ type Mapping struct {
 	Java     bool
 }
 
-// Address returns the absolute address of a frame, and whether it has one: Java frames have none, and neither do frames with an address
-// above 64 bits.
+// Address returns the absolute address of a frame, and whether it has one: Java frames have none,
+// and neither do frames with an address above 64 bits.
 //
-// libunwindstack computes rel_pc from an absolute address as address - start + offset of the segment + load bias. Sentry's ingest adds only
-// the start, so frames of segments with an offset are outside of their mapping.
+// libunwindstack computes rel_pc from an absolute address as address - start + offset of the
+// segment + load bias. Sentry's ingest adds only the start, so frames of segments with an offset
+// are outside of their mapping.
 func (t *Trace) Address(f Frame) (uint64, bool) {
 	m := t.Mappings[f.Mapping]
 	inFile := f.RelPC - m.LoadBias - m.Offset

@@ -56,7 +56,8 @@ func TestListOfLimits(t *testing.T) {
 	assert.Equal(t, "60::key, 90:error:key, 1:span:key, 60:transaction:key", FormatRateLimits(l.List(now)...))
 }
 
-// TestInventedCategories: a server that invents categories fills no memory, and hides no limit on everything.
+// TestInventedCategories: a server that invents categories fills no memory, and hides no limit on
+// everything.
 func TestInventedCategories(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	var l ActiveLimits

@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// checkFrames compares ReadFrames with ReadEnvelope: the same items or the same error, and parts that make up the same envelope.
+// checkFrames compares ReadFrames with ReadEnvelope: the same items or the same error, and parts
+// that make up the same envelope.
 func checkFrames(t *testing.T, body []byte) {
 	t.Helper()
 	want, wantErr := ReadEnvelope(body)
@@ -39,7 +40,8 @@ func checkFrames(t *testing.T, body []byte) {
 	}
 }
 
-// TestFramesKeepEveryByte: what a future SDK sends is forwarded as it was, with an item less and another one more.
+// TestFramesKeepEveryByte: what a future SDK sends is forwarded as it was, with an item less and
+// another one more.
 func TestFramesKeepEveryByte(t *testing.T) {
 	const header = `{"event_id":"9ec79c33-ec99-42ab-8353-589fcb2e04dc", "new":{"sent_at":1},"trace":{"x":[1,2]}}`
 	first, second := `{"type":"event","future":{"a":1}}`+"\n{\"e\":1}\n", `{"type":"never_seen","length":3,"z":0}`+"\na\nb\n"

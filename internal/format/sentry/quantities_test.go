@@ -10,7 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// TestQuantities: the table of Relay's tests/integration/test_proxy.py, without the categories that SDKs do not report.
+// TestQuantities: the table of Relay's tests/integration/test_proxy.py, without the categories that
+// SDKs do not report.
 func TestQuantities(t *testing.T) {
 	payload := make([]byte, 100)
 	for _, c := range []struct {

@@ -52,8 +52,8 @@ func elixirFrame(content string) (f Frame, ok bool) {
 	return f, f.Module != "" || f.Function == "(file)" && f.File != ""
 }
 
-// withArity replaces arguments with their number: reserve(:atom) → reserve/1. Elixir writes arguments if no clause matched; they would
-// split groups.
+// withArity replaces arguments with their number: reserve(:atom) → reserve/1. Elixir writes
+// arguments if no clause matched; they would split groups.
 func withArity(function string) string {
 	name, arguments, found := strings.Cut(strings.TrimSuffix(function, ")"), "(")
 	if !found || name == "" || !strings.HasSuffix(function, ")") {
@@ -89,8 +89,8 @@ func countTerms(list string) int {
 	return terms
 }
 
-// elixirModule returns the module of a function: Shop.Cart of "anonymous fn/0 in Shop.Cart.checkout/1", :maps of ":maps.fold_1/3".
-// Other texts have none.
+// elixirModule returns the module of a function: Shop.Cart of "anonymous fn/0 in
+// Shop.Cart.checkout/1", :maps of ":maps.fold_1/3". Other texts have none.
 func elixirModule(function string) string {
 	if _, outer, found := strings.Cut(function, " in "); found {
 		function = outer

@@ -4,7 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseFirefox reads the stack property of errors in SpiderMonkey (Firefox) and JavaScriptCore (Safari), which has no headline:
+// parseFirefox reads the stack property of errors in SpiderMonkey (Firefox) and JavaScriptCore
+// (Safari), which has no headline:
 //
 //	reserve@https://shop.example/app.js:4:21
 //	async*checkout@https://shop.example/app.js:21:32

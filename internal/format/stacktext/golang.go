@@ -4,8 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseGo reads the output of runtime/debug.Stack, of an uncaught panic, and the shorter form of zap and github.com/pkg/errors, which has
-// no header and no arguments:
+// parseGo reads the output of runtime/debug.Stack, of an uncaught panic, and the shorter form of
+// zap and github.com/pkg/errors, which has no header and no arguments:
 //
 //	panic: no stock
 //
@@ -53,8 +53,9 @@ type goParser struct {
 	panicked bool
 }
 
-// add adds a frame. It removes innermost frames that do not belong to the failure: those of OpenTelemetry, which recorded the stack, and,
-// after a panic, those of the function that recovered.
+// add adds a frame. It removes innermost frames that do not belong to the failure: those of
+// OpenTelemetry, which recorded the stack, and, after a panic, those of the function that
+// recovered.
 func (p *goParser) add(f Frame) {
 	p.frames++
 	switch {
@@ -69,7 +70,8 @@ func (p *goParser) add(f Frame) {
 	}
 }
 
-// setPanic parses the text before the frames: "panic: no stock [recovered]", optionally followed by a line about a signal.
+// setPanic parses the text before the frames: "panic: no stock [recovered]", optionally followed by
+// a line about a signal.
 func (n *node) setPanic(text string) {
 	text, _, _ = strings.Cut(text, "\n\n")
 	text, _, _ = strings.Cut(text, "\n[signal ")

@@ -28,8 +28,8 @@ func (l *lines) line() (string, bool) {
 	return strings.TrimSuffix(line, "\r"), true
 }
 
-// section is the headline of an exception and its frames. If there are two runs of frames, the first run and the lines up to the second
-// belong to the message.
+// section is the headline of an exception and its frames. If there are two runs of frames, the
+// first run and the lines up to the second belong to the message.
 type section struct {
 	*node
 	lines       *lines

@@ -4,7 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseNative reads backtraces of Rust, of Boost and std::stacktrace, of GDB and the sanitizers, and of backtrace_symbols:
+// parseNative reads backtraces of Rust, of Boost and std::stacktrace, of GDB and the sanitizers,
+// and of backtrace_symbols:
 //
 //	thread 'main' panicked at src/main.rs:15:69:
 //	no stock
@@ -63,7 +64,8 @@ func (p *nativeParser) read(line string) {
 	}
 }
 
-// cutFrameNumber reads "1: ", "1# " and "#1 ", and returns the separator: a colon, a number sign or a space.
+// cutFrameNumber reads "1: ", "1# " and "#1 ", and returns the separator: a colon, a number sign or
+// a space.
 func cutFrameNumber(line string) (number uint32, rest string, separator byte) {
 	digits, hashed := strings.CutPrefix(line, "#")
 	end := 0
@@ -83,8 +85,8 @@ func cutFrameNumber(line string) (number uint32, rest string, separator byte) {
 	return 0, line, 0
 }
 
-// add adds a frame with its number. Frame 0 begins a run. Frames inside the one that begins to unwind belong to the panic itself, and are
-// removed.
+// add adds a frame with its number. Frame 0 begins a run. Frames inside the one that begins to
+// unwind belong to the panic itself, and are removed.
 func (p *nativeParser) add(f Frame, number uint32) bool {
 	if number == 0 {
 		p.stack.reset()
@@ -114,7 +116,8 @@ func (p *nativeParser) setPlace(place string) {
 	p.placed = true
 }
 
-// readPanic reads "thread 'main' panicked at src/main.rs:15:69:", the message after it, and the line after the message.
+// readPanic reads "thread 'main' panicked at src/main.rs:15:69:", the message after it, and the
+// line after the message.
 func (p *nativeParser) readPanic(line string) {
 	switch {
 	case p.message == 0 && strings.Contains(line, " panicked at "):
@@ -137,7 +140,8 @@ func rustFrame(text string) (f Frame) {
 	return f
 }
 
-// withoutHashes removes parts of a symbol that differ between builds: its hash, and the disambiguator of its crate.
+// withoutHashes removes parts of a symbol that differ between builds: its hash, and the
+// disambiguator of its crate.
 //
 //	shop::main::h4ccbb331a5c54ba6        →  shop::main
 //	core[c1f1a4ba060b9bfa]::fmt::write   →  core::fmt::write
@@ -168,7 +172,8 @@ func isHash(text string) bool {
 	return strings.Trim(text, "0123456789abcdef") == ""
 }
 
-// boostFrame reads "shop::checkout(int) at /app/shop.cpp:24", also with " in ./shop" or " [0x55d961900650]".
+// boostFrame reads "shop::checkout(int) at /app/shop.cpp:24", also with " in ./shop" or "
+// [0x55d961900650]".
 func boostFrame(text string) (f Frame) {
 	if rest, address, found := cutLast(strings.TrimSuffix(text, "]"), " [0x"); found {
 		if number, ok := parseAddress("0x" + address); ok {

@@ -17,7 +17,8 @@ func (n *node) addChild(child *node, relation Relation) {
 	n.children = append(n.children, child)
 }
 
-// count returns the number of frames. It does not recurse, because a hostile text may nest exceptions as deeply as its size allows.
+// count returns the number of frames. It does not recurse, because a hostile text may nest
+// exceptions as deeply as its size allows.
 func (n *node) count() (frames int) {
 	for open := []*node{n}; len(open) > 0; {
 		last := open[len(open)-1]
@@ -63,7 +64,8 @@ func (n *node) descendants() (count int) {
 	return count
 }
 
-// setHeadline parses "Type: message". A type contains no spaces; a text without a type is a message.
+// setHeadline parses "Type: message". A type contains no spaces; a text without a type is a
+// message.
 func (n *node) setHeadline(text string) {
 	text = strings.TrimRight(text, " \t\r\n")
 	name, message, found := strings.Cut(text, ":")

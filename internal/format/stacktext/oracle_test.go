@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 )
 
-// oracle compares a trace with the structured stack of the same error from the language's own API. The same program wrote both. Structured
-// stacks list the outermost frame first.
+// oracle compares a trace with the structured stack of the same error from the language's own API.
+// The same program wrote both. Structured stacks list the outermost frame first.
 type oracle struct {
 	line  func(f stacktext.Frame) string
 	types bool                      // a line with the type precedes the frames of each exception; otherwise, only the frames of the thrown exception are listed
@@ -45,7 +45,8 @@ var oracles = map[string]oracle{
 		}
 		return f.File + position(f.Line) + position(f.Column)
 	}, trim: func(lines string) string {
-		// For evaluated code, the structured stack has positions in that code, and the trace has the position of the call of eval.
+		// For evaluated code, the structured stack has positions in that code, and the trace has
+		// the position of the call of eval.
 		return strings.NewReplacer("  :1:40\n", "  /app/v8/shop.js:41:20\n", "  :1:26\n", "  /app/v8/shop.js:41:20\n",
 			"  :3:12\n", "  /app/v8/shop.js:42:18\n").Replace(lines)
 	}},

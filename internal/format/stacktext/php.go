@@ -4,8 +4,9 @@ package stacktext
 
 import "strings"
 
-// parsePHP reads an exception as text. Causes precede the exceptions that they caused. A line has the position of a call and the name of
-// the called function, so the position of a frame is in one line and its function in the next:
+// parsePHP reads an exception as text. Causes precede the exceptions that they caused. A line has
+// the position of a call and the name of the called function, so the position of a frame is in one
+// line and its function in the next:
 //
 //	LogicException: no stock in /app/shop.php:11
 //	Stack trace:
@@ -91,7 +92,8 @@ func (p *phpParser) entry(line string) {
 	p.thrown.stack.add(f)
 }
 
-// withPHPFile sets the position. For evaluated code, it is the position of the eval: "/app/shop.php(44) : eval()'d code".
+// withPHPFile sets the position. For evaluated code, it is the position of the eval:
+// "/app/shop.php(44) : eval()'d code".
 func (f Frame) withPHPFile(file string, line uint32) Frame {
 	f.File, f.Line = file, line
 	if place, _, found := strings.Cut(file, ") : "); found {
@@ -104,8 +106,8 @@ func (f Frame) withPHPFile(file string, line uint32) Frame {
 	return f
 }
 
-// parsePHPLikeJava reads the output of OpenTelemetry's SDK for PHP, which has the form of Java's, with dots as namespace separators and
-// file names without folders.
+// parsePHPLikeJava reads the output of OpenTelemetry's SDK for PHP, which has the form of Java's,
+// with dots as namespace separators and file names without folders.
 func parsePHPLikeJava(text string) *node {
 	scripts := false
 	thrown := (&javaParser{frame: func(content string) (Frame, bool) {

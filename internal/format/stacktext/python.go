@@ -12,8 +12,9 @@ const (
 	pythonBaseLevel = 0
 )
 
-// parsePython reads the output of traceback.format_exception. In a chain, a cause precedes the exception that it caused. Members of a group
-// follow the group, with a margin of two characters for each level:
+// parsePython reads the output of traceback.format_exception. In a chain, a cause precedes the
+// exception that it caused. Members of a group follow the group, with a margin of two characters
+// for each level:
 //
 //   - Exception Group Traceback (most recent call last):
 //     |   File "shop.py", line 49, in group
@@ -208,7 +209,8 @@ func (l *pythonLevel) frame(line string) {
 	l.source = false
 }
 
-// pythonFrame reads `File "shop.py", line 13, in reserve`. The position of a syntax error has no function and is not a frame.
+// pythonFrame reads `File "shop.py", line 13, in reserve`. The position of a syntax error has no
+// function and is not a frame.
 func pythonFrame(content string) (f Frame, ok bool) {
 	content = strings.TrimPrefix(content, `File "`)
 	file, rest, found := strings.Cut(content, `", line `)

@@ -9,14 +9,16 @@ import (
 
 // Rewriter replaces parts of a stack trace.
 type Rewriter struct {
-	// Frame returns the frames for one frame, innermost first. If it reports false, the line stays as it is.
+	// Frame returns the frames for one frame, innermost first. If it reports false, the line stays
+	// as it is.
 	Frame func(Frame) ([]Frame, bool)
 	// Type returns the new name for the type of a Java exception.
 	Type func(string) string
 }
 
-// Rewrite replaces the frames of JavaScript engines and of Java in a text, and keeps the notation of their lines. It also replaces the
-// types of exceptions in front of a message. All other text is unchanged.
+// Rewrite replaces the frames of JavaScript engines and of Java in a text, and keeps the notation
+// of their lines. It also replaces the types of exceptions in front of a message. All other text is
+// unchanged.
 func Rewrite(text string, r Rewriter) string {
 	var b strings.Builder
 	b.Grow(len(text))

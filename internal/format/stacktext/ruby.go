@@ -4,7 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseRuby reads the output of Exception#full_message. Ruby 3.4 uses other quotes and qualified names: 'Cart#checkout'.
+// parseRuby reads the output of Exception#full_message. Ruby 3.4 uses other quotes and qualified
+// names: 'Cart#checkout'.
 //
 //	shop.rb:16:in `checkout': order failed (CheckoutError)
 //		from shop.rb:21:in `block in <main>'
@@ -87,7 +88,8 @@ func (p *rubyParser) begin(f Frame, message int) {
 	p.current, p.head, p.message, p.messageEnd, p.interrupted = next, f, message, 0, false
 }
 
-// from adds a frame after the headline. If other lines follow earlier frames, those frames were part of the message.
+// from adds a frame after the headline. If other lines follow earlier frames, those frames were
+// part of the message.
 func (p *rubyParser) from(f Frame) {
 	if p.interrupted {
 		p.current.stack.reset()
@@ -100,7 +102,8 @@ func (p *rubyParser) from(f Frame) {
 	p.current.stack.add(f)
 }
 
-// complete sets type and message of the current exception. The type is at the end of the first line.
+// complete sets type and message of the current exception. The type is at the end of the first
+// line.
 func (p *rubyParser) complete(end int) {
 	if p.current == nil {
 		return

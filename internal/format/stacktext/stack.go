@@ -4,8 +4,8 @@ package stacktext
 
 import "slices"
 
-// stack collects frames in the order of the text. If there are more than maxFrames frames, it keeps the first half, and the last frames in
-// a ring.
+// stack collects frames in the order of the text. If there are more than maxFrames frames, it keeps
+// the first half, and the last frames in a ring.
 type stack struct {
 	frames   []Frame
 	total    int
@@ -60,8 +60,8 @@ func (s *stack) inOrder() []Frame {
 	return slices.Concat(s.frames[:halfFrames], s.frames[oldest:], s.frames[halfFrames:oldest])
 }
 
-// share adds the n outermost frames of an enclosing stack, at most limit. Both stacks are innermost first. It returns the number of added
-// frames.
+// share adds the n outermost frames of an enclosing stack, at most limit. Both stacks are innermost
+// first. It returns the number of added frames.
 func (s *stack) share(enclosing *stack, n, limit int) int {
 	frames := enclosing.inOrder()
 	known := len(frames)

@@ -58,8 +58,8 @@ type Frame struct {
 	Runtime  bool   // a frame of the runtime, without a file
 }
 
-// Parse parses a stack trace of a language. It tries all languages if language is unknown or does not match. It reports false if the text
-// has no frames.
+// Parse parses a stack trace of a language. It tries all languages if language is unknown or does
+// not match. It reports false if the text has no frames.
 func Parse(text string, language Language) (Trace, bool) {
 	if language != Unknown {
 		if trace, ok := best(text, language); ok {
@@ -69,7 +69,8 @@ func Parse(text string, language Language) (Trace, bool) {
 	return best(text, Unknown)
 }
 
-// parser parses one form of stack traces. It returns the thrown exception, or nil if the text has another form.
+// parser parses one form of stack traces. It returns the thrown exception, or nil if the text has
+// another form.
 type parser struct {
 	language Language
 	parse    func(text string) *node
@@ -81,7 +82,8 @@ var parsers = []parser{
 	{JavaScript, parseV8}, {JavaScript, parseFirefox}, {DotNet, parseDotNet}, {Elixir, parseElixir}, {Native, parseNative},
 }
 
-// best returns the trace with the most frames, because a few lines of a trace may look like frames of another language.
+// best returns the trace with the most frames, because a few lines of a trace may look like frames
+// of another language.
 func best(text string, language Language) (Trace, bool) {
 	var found Trace
 	most := 0

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
-// languages maps the folders of testdata to languages. Each folder has the program that wrote the traces; CASES.md lists those written by
-// hand.
+// languages maps the folders of testdata to languages. Each folder has the program that wrote the
+// traces; CASES.md lists those written by hand.
 var languages = map[string]stacktext.Language{
 	"python": stacktext.Python, "java": stacktext.Java, "v8": stacktext.JavaScript, "firefox": stacktext.JavaScript,
 	"safari": stacktext.JavaScript, "dotnet": stacktext.DotNet, "go": stacktext.Go, "ruby": stacktext.Ruby, "php": stacktext.PHP,
@@ -56,7 +56,8 @@ func (c testCase) file(extension string) string {
 	return filepath.Join("testdata", c.folder, c.name+extension)
 }
 
-// TestGoldens compares the trace of every text with a golden file. Without a stated language, the text results in the same trace.
+// TestGoldens compares the trace of every text with a golden file. Without a stated language, the
+// text results in the same trace.
 func TestGoldens(t *testing.T) {
 	for _, c := range cases(t) {
 		t.Run(c.folder+"/"+c.name, func(t *testing.T) {

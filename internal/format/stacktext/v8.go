@@ -4,7 +4,8 @@ package stacktext
 
 import "strings"
 
-// parseV8 reads the stack property of errors in V8 (Node, Chrome), and chains as util.inspect prints them:
+// parseV8 reads the stack property of errors in V8 (Node, Chrome), and chains as util.inspect
+// prints them:
 //
 //	CheckoutError: order failed
 //	    at Cart.checkout (/app/shop.js:31:13)
@@ -71,7 +72,8 @@ func v8Frame(content string) (f Frame, ok bool) {
 	return f, f.Line > 0 && f.File != ""
 }
 
-// evalOrigin returns the position in a file that evaluated the code: positions in evaluated code refer to no file.
+// evalOrigin returns the position in a file that evaluated the code: positions in evaluated code
+// refer to no file.
 //
 //	eval at created (/app/shop.js:42:18), <anonymous>:3:12
 //	eval at inner (eval at outer (/app/shop.js:42:18), <anonymous>:1:2), <anonymous>:3:12

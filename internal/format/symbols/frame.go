@@ -4,7 +4,8 @@
 // in a program. Each family of files has a reader in a subfolder: sourcemap, proguard, native.
 package symbols
 
-// Frame is one function at a place: one line of an OTLP Location. A reader returns several frames, innermost first, if functions were inlined at the place.
+// Frame is one function at a place: one line of an OTLP Location. A reader returns several frames,
+// innermost first, if functions were inlined at the place.
 type Frame struct {
 	// Function is the name for display, demangled.
 	Function string
@@ -14,6 +15,7 @@ type Frame struct {
 	File string
 	// Line and Column count from 1; 0 is unknown.
 	Line, Column int64
-	// Library reports that the symbol file marks the source as third-party code, like the ignoreList of source maps.
+	// Library reports that the symbol file marks the source as third-party code, like the
+	// ignoreList of source maps.
 	Library bool
 }

@@ -41,7 +41,8 @@ type peerResult struct {
 
 const peerPlaces = 50_000
 
-// TestPeer times Sentry's library and this one on the same files and places, in CPU seconds. It checks that both find about as many names.
+// TestPeer times Sentry's library and this one on the same files and places, in CPU seconds. It
+// checks that both find about as many names.
 func TestPeer(t *testing.T) {
 	python, bundles := os.Getenv("SYMBOLIC_PYTHON"), os.Getenv("SYMBOLIC_BUNDLES")
 	if python == "" || bundles == "" {

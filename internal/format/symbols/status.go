@@ -2,7 +2,8 @@
 
 package symbols
 
-// Status is the result of looking up a frame. It is the value of the attribute symbolication.status, and of status in metrics.
+// Status is the result of looking up a frame. It is the value of the attribute
+// symbolication.status, and of status in metrics.
 type Status string
 
 const (

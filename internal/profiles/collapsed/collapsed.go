@@ -85,8 +85,8 @@ func (w *Writer) Close() error {
 	return w.out.Flush() // returns the first error of all writes
 }
 
-// Read reads a file. Blank lines and comments (#) are skipped. A text in which most lines have no weight
-// is an error, because any line may end with a number.
+// Read reads a file. Blank lines and comments (#) are skipped. A text in which most lines have no
+// weight is an error, because any line may end with a number.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
 	b := importer.NewBuilder(o)
 	out := b.Profile(importer.Type{Shape: importer.Totals, Name: "samples", Unit: "count"})

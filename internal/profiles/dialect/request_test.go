@@ -41,7 +41,8 @@ func encode(t testing.TB, p pprofile.Profiles) []byte {
 	return encoded
 }
 
-// of1_7 makes the messages of testdata/make1_7.py in the current dialect: one profile for each type.
+// of1_7 makes the messages of testdata/make1_7.py in the current dialect: one profile for each
+// type.
 func of1_7(types [][2]string, samples ...[]sample) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	e := dictionary.NewEditor(p.Dictionary())
@@ -159,8 +160,8 @@ func TestDecodeAsyncProfiler(t *testing.T) {
 	}
 }
 
-// The collector's library of OTLP 1.9 reads an encoded request as the same profile; testdata/pdata1_9
-// wrote what it read. Decode is the inverse.
+// The collector's library of OTLP 1.9 reads an encoded request as the same profile;
+// testdata/pdata1_9 wrote what it read. Decode is the inverse.
 func TestEncode(t *testing.T) {
 	cases := map[string]pprofile.Profiles{
 		"attributes": today(2, sample{stack: 1, link: 1, attributes: []int32{1}, values: []int64{70}}, sample{stack: 2, link: 2, attributes: []int32{1, 2}, values: []int64{3_000_000_000}}),
@@ -222,7 +223,8 @@ func TestBounded(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(1, func() { _, _, _ = dialect.Decode(stacks) }), 1e6)
 }
 
-// manyRanges is a request of OTLP 1.7 with a list of n locations and n samples with long ranges of it.
+// manyRanges is a request of OTLP 1.7 with a list of n locations and n samples with long ranges of
+// it.
 func manyRanges(n int) []byte {
 	var profile, samples []byte
 	for i := range n {

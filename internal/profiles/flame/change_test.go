@@ -33,8 +33,8 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// TestChangesKeepWeights: a focused graph weighs as much as the functions that it selects, and hiding or folding a function keeps the
-// weight of all stacks with another function.
+// TestChangesKeepWeights: a focused graph weighs as much as the functions that it selects, and
+// hiding or folding a function keeps the weight of all stacks with another function.
 func TestChangesKeepWeights(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 100 {

@@ -43,7 +43,8 @@ var shop = []timelinetest.Sample{
 	{Thread: 1, Stack: "main;render;main", At: []time.Duration{50 * ms}},
 }
 
-// text returns boxes as text: depth, name, weight/self, and the start and the extent where they tell more.
+// text returns boxes as text: depth, name, weight/self, and the start and the extent where they
+// tell more.
 func text(g *flame.Graph, drawing flame.Drawing) (lines []string) {
 	at := int64(0)
 	for _, b := range drawing.Boxes {
@@ -158,8 +159,8 @@ func TestInOrder(t *testing.T) {
 		text(o.Graph, o.Draw(flame.Window{From: int64(30 * ms), To: int64(50 * ms), Pixels: 1000, Most: 100}, timelinetest.Start)), "a part of it")
 }
 
-// TestNothingIsMissing draws graphs of random calls in random windows. In each, the boxes without children of their own weigh what
-// the samples of the window weigh.
+// TestNothingIsMissing draws graphs of random calls in random windows. In each, the boxes without
+// children of their own weigh what the samples of the window weigh.
 func TestNothingIsMissing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// inlined returns a profile with a number of samples. Each has its own root function, and all share a location of 1000 inlined functions.
+// inlined returns a profile with a number of samples. Each has its own root function, and all share
+// a location of 1000 inlined functions.
 func inlined(samples int) *timeline.Profile {
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
@@ -64,7 +65,8 @@ func TestTreesAreBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(o.Draw(flame.Window{Pixels: 1000, Most: 2000}, timelinetest.Start).Boxes), 2000)
 }
 
-// TestDescribeIsLinear: the lines of a function are not counted per sample, and a shared attribute is not formatted per line.
+// TestDescribeIsLinear: the lines of a function are not counted per sample, and a shared attribute
+// is not formatted per line.
 func TestDescribeIsLinear(t *testing.T) {
 	const places = 2000
 	message := pprofile.NewProfiles()

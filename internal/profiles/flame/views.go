@@ -14,16 +14,16 @@ func (g *Graph) Inverted() (*Graph, error) {
 	return g.reversed(func(path []int32) []int32 { return path })
 }
 
-// Callees returns the calls of a function: the parts of all stacks from the function on. A recursive
-// function counts once, from its outermost call.
+// Callees returns the calls of a function: the parts of all stacks from the function on. A
+// recursive function counts once, from its outermost call.
 func (g *Graph) Callees(frame int32) (*Graph, error) {
 	return g.regroup(func(path []int32) []int32 {
 		return path[outermost(path, frame):]
 	})
 }
 
-// Callers returns the callers of a function: the parts of all stacks up to the function, reversed. It
-// has the same total as [Graph.Callees].
+// Callers returns the callers of a function: the parts of all stacks up to the function, reversed.
+// It has the same total as [Graph.Callees].
 func (g *Graph) Callers(frame int32) (*Graph, error) {
 	return g.reversed(func(path []int32) []int32 {
 		at := outermost(path, frame)

@@ -25,8 +25,9 @@ const (
 	// MaxStackFrames is the maximum number of frames of all stacks: 32 MB in the message.
 	MaxStackFrames = 8 << 20
 
-	// maxFrames, maxNodes, maxIdentities and maxSamples bound the memory of a message. A file of 64 MB can have many millions of each.
-	// Our largest recording has 30,000 frames and 200,000 samples.
+	// maxFrames, maxNodes, maxIdentities and maxSamples bound the memory of a message. A file of 64
+	// MB can have many millions of each. Our largest recording has 30,000 frames and 200,000
+	// samples.
 	maxFrames     = 1 << 18 // different ones
 	maxNodes      = 1 << 19
 	maxIdentities = 1 << 18 // samples with different stacks or attributes

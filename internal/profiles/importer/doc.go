@@ -13,8 +13,8 @@
 //
 // # Limits
 //
-// Files have stacks as trees: a node names its caller. OTLP repeats the callers of every stack, so a
-// file with one deep stack that has many leaves would grow without bounds. Stacks are therefore cut
-// at MaxDepth frames from the root, and samples are dropped after MaxStackFrames frames of all
+// Files have stacks as trees: a node names its caller. OTLP repeats the callers of every stack, so
+// a file with one deep stack that has many leaves would grow without bounds. Stacks are therefore
+// cut at MaxDepth frames from the root, and samples are dropped after MaxStackFrames frames of all
 // stacks. Both are counted as losses.
 package importer

@@ -74,8 +74,9 @@ func write(t testing.TB, f format, message pprofile.Profiles) []byte {
 	return b.Bytes()
 }
 
-// content returns the part of a file that a round trip keeps: all of it, but of pprof the weights by stack and labels. The number
-// of observations of a weight is not in the import, and a comment has the idle time.
+// content returns the part of a file that a round trip keeps: all of it, but of pprof the weights
+// by stack and labels. The number of observations of a weight is not in the import, and a comment
+// has the idle time.
 func content(t testing.TB, name string, file []byte) string {
 	if name != "pprof" {
 		return string(file)
@@ -234,8 +235,8 @@ func TestCollapsedLines(t *testing.T) {
 	assert.EqualError(t, err, "1 lines have a stack and a weight, 2 have not")
 }
 
-// TestManyEntries: a file within the maximum size of an import has so many different frames, stacks or samples that its message would need
-// gigabytes. Each limit is a loss, or an error.
+// TestManyEntries: a file within the maximum size of an import has so many different frames, stacks
+// or samples that its message would need gigabytes. Each limit is a loss, or an error.
 func TestManyEntries(t *testing.T) {
 	var lines strings.Builder
 	for i := range 350_000 {

@@ -77,7 +77,8 @@ func observations(m pprofile.Profiles) (list []observation) {
 	return list
 }
 
-// TestSelection: the file has exactly the observations that the filter selects; the source does not change.
+// TestSelection: the file has exactly the observations that the filter selects; the source does not
+// change.
 func TestSelection(t *testing.T) {
 	message := timelinetest.Message("shop", timelinetest.Wall, samples...)
 	before := pprofile.NewProfiles()
@@ -110,7 +111,8 @@ func encoded(t *testing.T, m pprofile.Profiles) []byte {
 	return content
 }
 
-// TestSeveralMessages: profiles of several messages share one dictionary; those of one resource stay together.
+// TestSeveralMessages: profiles of several messages share one dictionary; those of one resource
+// stay together.
 func TestSeveralMessages(t *testing.T) {
 	two := timelinetest.Message("shop", timelinetest.Wall, samples...)
 	profiles := two.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
@@ -130,7 +132,8 @@ func TestOriginalPayload(t *testing.T) {
 	assert.Empty(t, timelinetest.Profile(written(t, timeline.Filter{Thread: &second}, message)).OriginalPayloadFormat())
 }
 
-// TestValues: an observation and its value are removed together; totals have no time and are in no range.
+// TestValues: an observation and its value are removed together; totals have no time and are in no
+// range.
 func TestValues(t *testing.T) {
 	shape := timelinetest.Shape{Type: "alloc_space", Unit: "bytes"}
 	timed := timelinetest.Message("shop", shape, timelinetest.Sample{Stack: "a", At: []time.Duration{0, 10 * ms}, Values: []int64{5, 6}})

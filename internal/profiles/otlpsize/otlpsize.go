@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package otlpsize estimates the memory of an encoded OTLP message before it is decoded. An empty
-// span has two bytes, and 230 in memory; a value nested in others needs a stack frame of the decoder.
+// span has two bytes, and 230 in memory; a value nested in others needs a stack frame of the
+// decoder.
 package otlpsize
 
 import (
@@ -11,17 +12,20 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Max is the maximum memory of a decoded message, in bytes. Readers may decode a message twice, and the heap then holds both.
+// Max is the maximum memory of a decoded message, in bytes. Readers may decode a message twice, and
+// the heap then holds both.
 const Max = 320 << 20
 
 const (
-	// maxDepth is the maximum depth of messages. The decoder is recursive without a limit; encoding/json has the same one.
+	// maxDepth is the maximum depth of messages. The decoder is recursive without a limit;
+	// encoding/json has the same one.
 	maxDepth = 10_000
 
 	// perByte is the memory of one byte of texts and of unpacked times.
 	perByte = 2
 
-	// pointer is the memory of an element in a list of pointers, which the decoder grows by 25 % and copies.
+	// pointer is the memory of an element in a list of pointers, which the decoder grows by 25 %
+	// and copies.
 	pointer = 18
 )
 
@@ -42,8 +46,8 @@ var (
 	ErrDamaged = errors.New("its encoding is damaged")
 )
 
-// Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too deep. It returns ErrDamaged if it cannot count
-// all of it.
+// Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too
+// deep. It returns ErrDamaged if it cannot count all of it.
 func (m *Message) Check(data []byte) error {
 	memory, err := m.estimate(data, 0)
 	if err == nil && memory+perByte*len(data) > Max {

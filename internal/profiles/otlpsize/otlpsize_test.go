@@ -109,7 +109,8 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// TestCheck: messages that would need too much memory or stack are rejected, and so are damaged ones, whose rest is not counted.
+// TestCheck: messages that would need too much memory or stack are rejected, and so are damaged
+// ones, whose rest is not counted.
 func TestCheck(t *testing.T) {
 	spans := []protowire.Number{1, 2}
 	assert.NoError(t, Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 1<<20))))

@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	// maxDecoded is the maximum size of a file after decompression. A profile of a large server has 10
-	// MB.
+	// maxDecoded is the maximum size of a file after decompression. A profile of a large server has
+	// 10 MB.
 	maxDecoded = 64 << 20
 
-	// maxMemory is the maximum memory of a file in the decoder of google/pprof: about messageBytes for
-	// each message, even an empty one of two bytes, and valueRatio times the size of the file.
+	// maxMemory is the maximum memory of a file in the decoder of google/pprof: about messageBytes
+	// for each message, even an empty one of two bytes, and valueRatio times the size of the file.
 	maxMemory    = 256 << 20
 	messageBytes = 250
 	valueRatio   = 8
@@ -82,8 +82,8 @@ func parse(data []byte) (*profile.Profile, error) {
 	return in, err
 }
 
-// messages returns the number of messages in a message, to a depth. Texts that look like messages are
-// counted as such. Damaged messages end early; the decoder rejects them.
+// messages returns the number of messages in a message, to a depth. Texts that look like messages
+// are counted as such. Damaged messages end early; the decoder rejects them.
 func messages(data []byte, depth int) (count int) {
 	for len(data) > 0 && depth > 0 {
 		_, kind, n := protowire.ConsumeTag(data)
@@ -169,7 +169,8 @@ func (r *reader) decode() {
 	}
 }
 
-// labels is the inverse of the labels that Writer writes. Labels with several values keep the first.
+// labels is the inverse of the labels that Writer writes. Labels with several values keep the
+// first.
 func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeIndex, link dictionary.LinkIndex) {
 	var trace pcommon.TraceID
 	var span pcommon.SpanID

@@ -128,8 +128,8 @@ func BenchmarkUnmarshal(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
 }
 
-// TestFull: two million spans use at most 150 MB of resident memory, and the garbage collector needs
-// less than 50 ms of CPU time to mark them. Ten spans share a trace, and a thousand a thread.
+// TestFull: two million spans use at most 150 MB of resident memory, and the garbage collector
+// needs less than 50 ms of CPU time to mark them. Ten spans share a trace, and a thousand a thread.
 func TestFull(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills a large index")
@@ -190,7 +190,8 @@ func BenchmarkFull(b *testing.B) {
 
 const fullSpans = 2_000_000
 
-// fullIndex returns an index with n spans. Ten share a trace, and a thousand of two million a thread.
+// fullIndex returns an index with n spans. Ten share a trace, and a thousand of two million a
+// thread.
 func fullIndex(n int) *Index {
 	const threads = 2000
 	spans := func(yield func(Span) bool) {

@@ -44,9 +44,9 @@ func benchTraces(session, trace uint64, count int) ptrace.Traces {
 	return traces
 }
 
-// BenchmarkContention: several goroutines add messages of 20 spans, and one in 20 operations links a
-// profile. wait-% is the part of the goroutines' time in which they wait for a lock: 100 % would be
-// all goroutines, all the time.
+// BenchmarkContention: several goroutines add messages of 20 spans, and one in 20 operations links
+// a profile. wait-% is the part of the goroutines' time in which they wait for a lock: 100 % would
+// be all goroutines, all the time.
 func BenchmarkContention(b *testing.B) {
 	const spans, messages = 20, 4096
 	for _, goroutines := range []int{1, 2, 4, 8} {

@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// androidChunk is a chunk of Android: observations of its main thread 24791 and of thread 24800, at the instants 1 to 4.
+// androidChunk is a chunk of Android: observations of its main thread 24791 and of thread 24800, at
+// the instants 1 to 4.
 func androidChunk(stated bool) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())
@@ -36,7 +37,8 @@ func androidChunk(stated bool) pprofile.Profiles {
 	return p
 }
 
-// TestMainThreadByName: spans that state another id of the main thread, as some SDKs for Android do, are found by its name.
+// TestMainThreadByName: spans that state another id of the main thread, as some SDKs for Android
+// do, are found by its name.
 func TestMainThreadByName(t *testing.T) {
 	named := func(id, from, to uint64, thread, name string) Span {
 		s := on(id, 0, from, to)

@@ -51,8 +51,8 @@ type share struct {
 
 // Maximum sizes in memory, without texts from clients.
 const (
-	// SpanBytes is the memory that Limits.Spans allows per span, without Limits.Bytes. Spans use about
-	// 75 bytes if ten share a segment and a thousand a track.
+	// SpanBytes is the memory that Limits.Spans allows per span, without Limits.Bytes. Spans use
+	// about 75 bytes if ten share a segment and a thousand a track.
 	SpanBytes = 100
 	// baseBytes are allowed in addition, because in a small index tracks and chunks hold only few
 	// spans each.

@@ -54,7 +54,8 @@ var shop = []timelinetest.Sample{
 	{Thread: 1, At: []time.Duration{30 * ms}},
 }
 
-// The schema says nothing more than these fields; the page's browser test has speedscope itself read such a file.
+// The schema says nothing more than these fields; the page's browser test has speedscope itself
+// read such a file.
 func TestExport(t *testing.T) {
 	text, _ := export(t, "shop", timeline.Filter{}, read(timelinetest.Wall, shop...))
 	assert.JSONEq(t, `{

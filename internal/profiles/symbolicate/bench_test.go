@@ -24,8 +24,8 @@ type opened struct {
 
 func (o opened) Script(ScriptID) (*sourcemap.File, symbols.Status) { return o.script, symbols.OK }
 
-// BenchmarkCached compares the symbolication of a minute of a browser, with an opened source map, with the unmarshalling of its profile. All frames
-// are of the application.
+// BenchmarkCached compares the symbolication of a minute of a browser, with an opened source map,
+// with the unmarshalling of its profile. All frames are of the application.
 func BenchmarkCached(b *testing.B) {
 	var asked []ScriptID
 	script, _ := shop{b, &asked}.Script(ScriptID{DebugID: debugID})
@@ -47,7 +47,8 @@ func BenchmarkCached(b *testing.B) {
 
 const locationsOfBench = 400
 
-// minifiedProfile returns the encoded profile of a minute: 6,000 observations of 300 stacks with 20 frames.
+// minifiedProfile returns the encoded profile of a minute: 6,000 observations of 300 stacks with 20
+// frames.
 func minifiedProfile(b *testing.B, columns int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	p := pprofile.NewProfiles()

@@ -22,7 +22,8 @@ const (
 	inApp
 )
 
-// readAttributes determines the roles of the message's attributes, so that the frames compare no keys.
+// readAttributes determines the roles of the message's attributes, so that the frames compare no
+// keys.
 func (e *editor) readAttributes() {
 	e.attributes = make([]role, e.dict.AttributeTable().Len())
 	for i := range e.attributes {

@@ -21,7 +21,8 @@ type obfuscation struct {
 	status  symbols.Status
 }
 
-// MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report, or "" if there is none.
+// MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report,
+// or "" if there is none.
 func MappingID(images pcommon.Value) string {
 	if images.Type() != pcommon.ValueTypeSlice {
 		return ""
@@ -39,8 +40,8 @@ func MappingID(images pcommon.Value) string {
 	return ""
 }
 
-// MappingOf returns the ID of the ProGuard mapping that a resource states, or "": a UUID, or the build of an app with Measure's SDK, which reports no
-// UUID.
+// MappingOf returns the ID of the ProGuard mapping that a resource states, or "": a UUID, or the
+// build of an app with Measure's SDK, which reports no UUID.
 func MappingOf(resource pcommon.Map) string {
 	if id := textOf(resource, semconv.AppDebugProguardUUID); id != "" {
 		return id
@@ -57,8 +58,8 @@ func BuildID(service, version, build string) string {
 	return service + "\x00" + version + "\x00" + build
 }
 
-// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes that the mapping does not list belong to
-// the platform: their frames stay as they are.
+// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes
+// that the mapping does not list belong to the platform: their frames stay as they are.
 func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
 	if !o.asked {
 		o.mapping, o.status = e.files.Mapping(o.uuid)
@@ -83,8 +84,9 @@ func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
 	return status
 }
 
-// splitClass returns the class of the outermost function, and strips it from the names of the found functions: the class of a frame is an
-// attribute of its location. Inlined functions from other classes keep their class names.
+// splitClass returns the class of the outermost function, and strips it from the names of the found
+// functions: the class of a frame is an attribute of its location. Inlined functions from other
+// classes keep their class names.
 func (e *editor) splitClass() (class string) {
 	outermost := e.found[len(e.found)-1].Function
 	class = outermost[:max(0, strings.LastIndexByte(outermost, '.'))]
@@ -97,7 +99,8 @@ func (e *editor) splitClass() (class string) {
 	return class
 }
 
-// replaceModule stores the original class of a location, and keeps the raw class in another attribute.
+// replaceModule stores the original class of a location, and keeps the raw class in another
+// attribute.
 func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string) {
 	list := e.dict.LocationTable().At(int(i)).AttributeIndices()
 	for n, index := range list.All() {

@@ -69,7 +69,8 @@ func TestObfuscatedMethods(t *testing.T) {
 	text := dictionary.Dump(p)
 	t.Log(text)
 	for _, want := range []string{
-		// Inlined functions of other classes have their class; that of the location is an attribute.
+		// Inlined functions of other classes have their class; that of the location is an
+		// attribute.
 		`com.example.shop.Item.tax Items.kt:30`, `com.example.shop.Item.price Items.kt:10`, `total Cart.kt:22 system=a`,
 		`add Cart.kt system=b`, `unlisted Cart.kt:3`, `d Cart.kt`, `moved Legacy.kt:70 system=f`,
 		`sentry.frame.module="com.example.shop.Cart"`, `sentry.frame.module="com.example.shop.Legacy"`, `sentry.frame.module="java.lang.Thread"`,

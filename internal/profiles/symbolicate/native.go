@@ -25,11 +25,14 @@ type NativeID struct {
 type addresses uint8
 
 const (
-	// walked: as found on the stack of a suspended thread. The addresses of callers are return addresses.
+	// walked: as found on the stack of a suspended thread. The addresses of callers are return
+	// addresses.
 	walked addresses = iota
-	// adjusted: the addresses of callers point into the call instruction. libunwindstack (Android) adjusts them.
+	// adjusted: the addresses of callers point into the call instruction. libunwindstack (Android)
+	// adjusts them.
 	adjusted
-	// linked: adjusted, and converted to the addresses that the linker assigned. The eBPF profiler converts addresses and mapping ranges.
+	// linked: adjusted, and converted to the addresses that the linker assigned. The eBPF profiler
+	// converts addresses and mapping ranges.
 	linked
 )
 
@@ -93,7 +96,8 @@ func (m *module) address(address uint64, kind addresses) (uint64, bool) {
 	return m.table.Address(address - m.start + m.offset)
 }
 
-// isNative reports whether the current location is an address of a known program without a usable name.
+// isNative reports whether the current location is an address of a known program without a usable
+// name.
 func (e *editor) isNative(f candidate) bool {
 	if e.loc.Address == 0 || f.line.Line != 0 {
 		return false
@@ -102,7 +106,8 @@ func (e *editor) isNative(f candidate) bool {
 	return m.id != NativeID{} && (m.apple || isUnnamed(e.view.Text(f.function.Name)))
 }
 
-// isUnnamed reports whether a name is a placeholder: SDKs use the address, Apple's systems use <redacted>.
+// isUnnamed reports whether a name is a placeholder: SDKs use the address, Apple's systems use
+// <redacted>.
 func isUnnamed(name string) bool {
 	if name == "" || name == "<redacted>" || name == "<unknown>" {
 		return true
@@ -132,7 +137,8 @@ func (e *editor) native(f candidate, u use) symbols.Status {
 	if !u.leaf {
 		return e.writeNative(f, m, address, native.Caller)
 	}
-	// In both roles: if the names differ, stacks in which it is the leaf get a location of their own.
+	// In both roles: if the names differ, stacks in which it is the leaf get a location of their
+	// own.
 	e.found, _ = m.table.Lookup(e.found[:0], address, native.Leaf)
 	leaf := slices.Clone(e.found)
 	e.found, _ = m.table.Lookup(e.found[:0], address, native.Caller)

@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// cart has two functions in a row, so that the return address of a call at the end of the first is in the second, and an inlined one.
+// cart has two functions in a row, so that the return address of a call at the end of the first is
+// in the second, and an inlined one.
 const cart = `MODULE mac arm64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop
 FILE 0 cart.cc
 FILE 1 item.h
@@ -45,7 +46,8 @@ func (s shop) Native(id NativeID) (*native.Table, symbols.Status) {
 	return table, symbols.OK
 }
 
-// nativeProfile returns a message with a stack of addresses in one mapping per list. A name precedes an address that the SDK named.
+// nativeProfile returns a message with a stack of addresses in one mapping per list. A name
+// precedes an address that the SDK named.
 func nativeProfile(platform, scope string, mapping dictionary.Mapping, id map[string]string, stacks ...[]any) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())
@@ -112,7 +114,8 @@ func TestLeafAndCaller(t *testing.T) {
 	assert.Equal(t, text, plain(p), "symbolicated frames are left alone")
 }
 
-// Forms of addresses: an image of Sentry's SDKs, a segment of a file, and profilers that have subtracted one.
+// Forms of addresses: an image of Sentry's SDKs, a segment of a file, and profilers that have
+// subtracted one.
 func TestAddresses(t *testing.T) {
 	elf := map[string]string{"process.executable.build_id.gnu": "cafe"}
 	for name, c := range map[string]struct {

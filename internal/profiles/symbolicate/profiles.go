@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package symbolicate writes names, files and lines from symbol files into OTLP profiles. Minified frames have short names and positions in a
-// bundle; obfuscated frames have short class and method names; native frames have addresses.
+// Package symbolicate writes names, files and lines from symbol files into OTLP profiles. Minified
+// frames have short names and positions in a bundle; obfuscated frames have short class and method
+// names; native frames have addresses.
 //
 // # Positions in profiles
 //
@@ -13,8 +14,9 @@
 //
 // Android traces contain class, method and signature, but usually no line.
 //
-// Native frames have an address in a mapping. The innermost frame of a stack has the address of the current instruction, the others have return
-// addresses, unless the profiler has already subtracted one.
+// Native frames have an address in a mapping. The innermost frame of a stack has the address of the
+// current instruction, the others have return addresses, unless the profiler has already subtracted
+// one.
 //
 // # Output
 //
@@ -22,8 +24,9 @@
 //	                    attributes: symbolication.status, and the raw frame: function, file, line, column
 //	Function            name: original; system_name: as the profiler reported it
 //
-// Locations are rewritten in place, so stacks do not change. A message stays unchanged if no symbol file is known for any of its frames. Sentry
-// receives raw frames: the exporter reads them from the attributes.
+// Locations are rewritten in place, so stacks do not change. A message stays unchanged if no symbol
+// file is known for any of its frames. Sentry receives raw frames: the exporter reads them from the
+// attributes.
 package symbolicate
 
 import (
@@ -44,11 +47,14 @@ import (
 
 // Files finds symbol files. It never waits: a file that is not ready yet is Pending.
 type Files interface {
-	// Script returns a generated JavaScript file. The status is OK if and only if the file is not nil.
+	// Script returns a generated JavaScript file. The status is OK if and only if the file is not
+	// nil.
 	Script(ScriptID) (*sourcemap.File, symbols.Status)
-	// Mapping returns the ProGuard mapping with a UUID. The status is OK if and only if the mapping is not nil.
+	// Mapping returns the ProGuard mapping with a UUID. The status is OK if and only if the mapping
+	// is not nil.
 	Mapping(uuid string) (*proguard.Mapping, symbols.Status)
-	// Native returns the functions of a program or a library. The status is OK if and only if the table is not nil.
+	// Native returns the functions of a program or a library. The status is OK if and only if the
+	// table is not nil.
 	Native(NativeID) (*native.Table, symbols.Status)
 }
 
@@ -194,7 +200,8 @@ func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scop
 	}
 }
 
-// maxSources is the maximum number of sources in a message. Additional sources share the last one, which has no images.
+// maxSources is the maximum number of sources in a message. Additional sources share the last one,
+// which has no images.
 const maxSources = 1000
 
 func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprofile.Profile) *source {
@@ -244,7 +251,8 @@ func textOf(m pcommon.Map, key string) string {
 	return ""
 }
 
-// DebugIDs returns the debug IDs of scripts by URL or path, from the images that Sentry's SDKs report.
+// DebugIDs returns the debug IDs of scripts by URL or path, from the images that Sentry's SDKs
+// report.
 func DebugIDs(images pcommon.Value) map[string]string {
 	if images.Type() != pcommon.ValueTypeSlice {
 		return nil
@@ -301,7 +309,8 @@ type candidate struct {
 	function dictionary.Function
 }
 
-// maxScripts is the maximum number of script files in a message: Node applications without a bundler have a few hundred.
+// maxScripts is the maximum number of script files in a message: Node applications without a
+// bundler have a few hundred.
 const maxScripts = 1000
 
 // scriptAt returns the script of a file name in the profiles of a source.
@@ -342,7 +351,8 @@ func (e *editor) script(f candidate, s *source) symbols.Status {
 	return status
 }
 
-// IsScript reports whether a file can have a source map. V8's own frames have no file, and Node's own files start with "node:".
+// IsScript reports whether a file can have a source map. V8's own frames have no file, and Node's
+// own files start with "node:".
 func IsScript(url string) bool {
 	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
 }

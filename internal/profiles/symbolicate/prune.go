@@ -7,8 +7,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 )
 
-// prune removes the functions, attributes and strings of a message to which nothing refers. The last
-// entries of a table move into the gaps. Locations, stacks, mappings and links stay as they are.
+// prune removes the functions, attributes and strings of a message to which nothing refers. The
+// last entries of a table move into the gaps. Locations, stacks, mappings and links stay as they
+// are.
 //
 // It is much cheaper than [dictionary.Compact], because it compares no entries.
 func prune(p pprofile.Profiles) {
@@ -169,7 +170,8 @@ func eachString(p pprofile.Profiles, replace func(int32) int32) {
 	})
 }
 
-// after returns a function that reports whether an entry, visited in order, is at position n or later.
+// after returns a function that reports whether an entry, visited in order, is at position n or
+// later.
 func after[T any](n int) func(T) bool {
 	i := 0
 	return func(T) bool {

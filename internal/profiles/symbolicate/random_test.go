@@ -17,7 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// TestRandomProfiles: whatever frames a message has, it is valid afterwards, and compaction finds nothing to merge or to remove.
+// TestRandomProfiles: whatever frames a message has, it is valid afterwards, and compaction finds
+// nothing to merge or to remove.
 func TestRandomProfiles(t *testing.T) {
 	var asked []ScriptID
 	files := shop{t, &asked}
@@ -54,7 +55,8 @@ func rawFrames(p pprofile.Profiles) (frames []string) {
 	return frames
 }
 
-// randomProfile returns a message whose frames differ in few details, so that different frames may get equal names.
+// randomProfile returns a message whose frames differ in few details, so that different frames may
+// get equal names.
 func randomProfile(r *rand.Rand, columns int) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())

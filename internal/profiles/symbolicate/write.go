@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// maxText is the maximum size of a name or path, because a message may refer to one symbol any number of times. Sentry keeps 256 bytes of a name.
+	// maxText is the maximum size of a name or path, because a message may refer to one symbol any
+	// number of times. Sentry keeps 256 bytes of a name.
 	maxText = 2048
 
 	// maxInlined is the maximum number of functions at one location.
@@ -54,10 +55,12 @@ func (e *editor) refer(i dictionary.FunctionIndex, count int32) {
 	}
 }
 
-// rawAttributes is the maximum number of attributes that a frame gets: the status, the raw frame and whether it belongs to the application.
+// rawAttributes is the maximum number of attributes that a frame gets: the status, the raw frame
+// and whether it belongs to the application.
 const rawAttributes = 7
 
-// write stores the found frames and the status in a location. A function without a name in the symbol file keeps the raw name.
+// write stores the found frames and the status in a location. A function without a name in the
+// symbol file keeps the raw name.
 func (e *editor) write(f candidate, status symbols.Status) {
 	e.startEdit()
 	location := e.dict.LocationTable().At(int(f.at))
@@ -106,7 +109,8 @@ func (e *editor) unused(i dictionary.FunctionIndex) dictionary.FunctionIndex {
 	return 0
 }
 
-// functionOf returns the function of a frame in the symbol file. The outermost function is the one that the profiler saw.
+// functionOf returns the function of a frame in the symbol file. The outermost function is the one
+// that the profiler saw.
 func (e *editor) functionOf(s symbols.Frame, raw dictionary.Function, outermost bool) dictionary.Function {
 	f := dictionary.Function{Name: e.edit.String(clip(s.Function)), SystemName: e.edit.String(clip(s.Raw)), Filename: e.edit.String(clip(s.File))}
 	if outermost && s.Raw == "" {
@@ -121,7 +125,8 @@ func (e *editor) functionOf(s symbols.Frame, raw dictionary.Function, outermost 
 	return f
 }
 
-// losesDetails reports whether a frame has details that are not kept as raw attributes. SDKs do not report them for frames without names.
+// losesDetails reports whether a frame has details that are not kept as raw attributes. SDKs do not
+// report them for frames without names.
 func losesDetails(f candidate, lines int) bool {
 	return f.function.SystemName != 0 || f.function.StartLine != 0 || lines == 1 && f.line == (dictionary.Line{})
 }
@@ -142,7 +147,8 @@ func (e *editor) putRaw(list pcommon.Int32Slice, f candidate) {
 	}
 }
 
-// text returns the index of an attribute with a string of the message. known has those that were used before.
+// text returns the index of an attribute with a string of the message. known has those that were
+// used before.
 func (e *editor) text(known []dictionary.AttributeIndex, key string, s dictionary.StringIndex) dictionary.AttributeIndex {
 	if known[s] == 0 {
 		known[s] = e.edit.AttrString(key, e.view.Text(s))

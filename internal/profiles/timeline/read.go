@@ -40,8 +40,8 @@ func NewReader(d pprofile.ProfilesDictionary) *Reader {
 	}
 }
 
-// Raw makes the reader return symbolicated frames as the profiler wrote them. It must be called before
-// the first profile is read.
+// Raw makes the reader return symbolicated frames as the profiler wrote them. It must be called
+// before the first profile is read.
 func (r *Reader) Raw() { r.useRaw = true }
 
 // Read reads a profile of the message. It omits and counts broken references, and clips texts

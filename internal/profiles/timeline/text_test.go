@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// TestLongTextsThatManyName: a text that a message has once is not copied for each thing that names it.
+// TestLongTextsThatManyName: a text that a message has once is not copied for each thing that names
+// it.
 func TestLongTextsThatManyName(t *testing.T) {
 	const many = 3000
 	long := strings.Repeat("x", 1<<20)

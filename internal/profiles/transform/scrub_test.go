@@ -110,7 +110,8 @@ func TestScrubToNothing(t *testing.T) {
 	}
 }
 
-// The rules of Sentry's default data scrubbing reach attributes of every record, and leave names of code.
+// The rules of Sentry's default data scrubbing reach attributes of every record, and leave names of
+// code.
 func TestScrubSecrets(t *testing.T) {
 	p := stackProfile([]namedFrame{{functions: "auth", file: "/srv/auth/token.py"}})
 	profile, e := firstProfile(p), dictionary.NewEditor(p.Dictionary())

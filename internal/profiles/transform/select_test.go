@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
-// TestSelector: parts have the observations of their resources, no entries that they do not need, and together the complete message.
+// TestSelector: parts have the observations of their resources, no entries that they do not need,
+// and together the complete message.
 func TestSelector(t *testing.T) {
 	p := profileOf(wall, spread(20, 2)...)
 	first := p.ResourceProfiles().At(0)

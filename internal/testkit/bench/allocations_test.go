@@ -10,9 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkAllocations counts the allocations of decoding and translating with filled pools. It reports objects per sample only for chunks
-// that consist mostly of samples: in Node's large recordings, nearly every sample has its own stack, and the figure would not be
-// meaningful.
+// BenchmarkAllocations counts the allocations of decoding and translating with filled pools. It
+// reports objects per sample only for chunks that consist mostly of samples: in Node's large
+// recordings, nearly every sample has its own stack, and the figure would not be meaningful.
 func BenchmarkAllocations(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		var objects, bytes float64

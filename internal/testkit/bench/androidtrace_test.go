@@ -27,9 +27,9 @@ import (
 // androidBuffer is the buffer size for method traces in Sentry's SDK.
 const androidBuffer = 3_000_000
 
-// androidChunk returns a chunk with a recorded method trace, whose records are repeated until it has 3 MB. Each repetition calls other
-// methods, because the recording has only a few hundred stacks. It also leaves all methods at its end; otherwise stacks would grow with
-// each repetition.
+// androidChunk returns a chunk with a recorded method trace, whose records are repeated until it
+// has 3 MB. Each repetition calls other methods, because the recording has only a few hundred
+// stacks. It also leaves all methods at its end; otherwise stacks would grow with each repetition.
 func androidChunk(b *testing.B) []byte {
 	root, err := payload.Root()
 	must(err)
@@ -62,7 +62,8 @@ func androidChunk(b *testing.B) []byte {
 	return []byte(`{"version":"2","platform":"android","timestamp":1777629600.5,"sampled_profile":"` + base64.RawStdEncoding.EncodeToString(large) + `"}`)
 }
 
-// closed returns the records of a trace, followed by exits from the methods that are still open at its end.
+// closed returns the records of a trace, followed by exits from the methods that are still open at
+// its end.
 func closed(trace *arttrace.Trace) (events []arttrace.Event) {
 	stacks := map[uint16][]uint32{}
 	for e := range trace.Events() {
@@ -83,7 +84,8 @@ func closed(trace *arttrace.Trace) (events []arttrace.Event) {
 	return events
 }
 
-// otherMethods returns the replacement of each method in each round: the methods of the records, rotated.
+// otherMethods returns the replacement of each method in each round: the methods of the records,
+// rotated.
 func otherMethods(events []arttrace.Event, rounds int) (of map[uint32][]uint32) {
 	of = map[uint32][]uint32{}
 	for _, e := range events {
@@ -104,8 +106,9 @@ func reversed(stack []uint32) []uint32 {
 	return stack
 }
 
-// BenchmarkAndroid compares decoding and translating an Android method trace, in base64, with decompressing its request. It also compares
-// parsing and observing the trace with the parser of Sentry's ingest.
+// BenchmarkAndroid compares decoding and translating an Android method trace, in base64, with
+// decompressing its request. It also compares parsing and observing the trace with the parser of
+// Sentry's ingest.
 func BenchmarkAndroid(b *testing.B) {
 	chunk := androidChunk(b)
 	zipped := payload.Zip(chunk)

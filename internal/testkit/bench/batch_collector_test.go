@@ -14,7 +14,8 @@ import (
 
 const batchTimeout = 20 * time.Millisecond
 
-// startBatching starts the built collector with an otlp receiver for each compression, without batches and with them.
+// startBatching starts the built collector with an otlp receiver for each compression, without
+// batches and with them.
 func startBatching(backend *discard.Backend) (*collector, error) {
 	return startCollector(2*len(compressions), func(listen []string) string {
 		receivers, exporters, pipelines := "receivers:\n", "exporters:\n", "  pipelines:\n"
@@ -38,8 +39,9 @@ service:
 
 var compressions = []string{"gzip", "zstd"}
 
-// sendBatches sends the messages to each receiver in turn, so often that it takes a good part of a CPU-second, and returns the CPU times of
-// the collector. Messages that are sent together form a batch.
+// sendBatches sends the messages to each receiver in turn, so often that it takes a good part of a
+// CPU-second, and returns the CPU times of the collector. Messages that are sent together form a
+// batch.
 func (c *collector) sendBatches(messages [][]byte) []time.Duration {
 	var zipped [][]byte
 	bytes := 0
@@ -65,7 +67,8 @@ func (c *collector) sendBatches(messages [][]byte) []time.Duration {
 	return took
 }
 
-// sendTogether sends messages from several clients, and waits until a batch of them has been exported.
+// sendTogether sends messages from several clients, and waits until a batch of them has been
+// exported.
 func (c *collector) sendTogether(address string, messages [][]byte) {
 	var sending sync.WaitGroup
 	for i := range clients {

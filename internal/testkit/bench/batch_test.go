@@ -22,8 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// batches are messages of one batch: those of a profiler for a whole host, those of one program, and recorded chunks of all SDKs, which
-// have little in common.
+// batches are messages of one batch: those of a profiler for a whole host, those of one program,
+// and recorded chunks of all SDKs, which have little in common.
 var batches = map[string]func(b *testing.B) []pprofile.Profiles{
 	"ebpf": func(b *testing.B) []pprofile.Profiles { return producers.EBPFRecording(b) },
 	"py": func(*testing.B) (messages []pprofile.Profiles) {
@@ -59,10 +59,11 @@ var batches = map[string]func(b *testing.B) []pprofile.Profiles{
 	},
 }
 
-// BenchmarkBatch compares joining messages and exporting the batch with exporting each message, as the exporter otlp_http does: marshalling
-// and compression, without HTTP. The time for decoding OTLP, which both include, is subtracted. merge is pdata's function, which the batches of
-// the collector's exporters use. The floor exports a known batch. "whole" is the CPU time of the built collector, from receiving to exporting
-// over HTTP.
+// BenchmarkBatch compares joining messages and exporting the batch with exporting each message, as
+// the exporter otlp_http does: marshalling and compression, without HTTP. The time for decoding
+// OTLP, which both include, is subtracted. merge is pdata's function, which the batches of the
+// collector's exporters use. The floor exports a known batch. "whole" is the CPU time of the built
+// collector, from receiving to exporting over HTTP.
 func BenchmarkBatch(b *testing.B) {
 	backend, err := discard.Start()
 	must(err)

@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// typical is the number of samples in generated payloads. With -short they are small, to check only that all benchmarks run.
+// typical is the number of samples in generated payloads. With -short they are small, to check only
+// that all benchmarks run.
 var typical = payload.FiveMB
 
 // recorded are the recordings.
@@ -49,7 +50,8 @@ func describeRun() {
 		runtime.Version(), runtime.NumCPU())
 }
 
-// onEach runs a benchmark on each payload. It also prints the load average, because ratios measured on a busy machine are less reliable.
+// onEach runs a benchmark on each payload. It also prints the load average, because ratios measured
+// on a busy machine are less reliable.
 func onEach(b *testing.B, sources []payload.Source, run func(b *testing.B, p payload.Payload)) {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		fmt.Printf("load: %s\n", strings.Fields(string(text))[0])

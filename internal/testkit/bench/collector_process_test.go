@@ -30,7 +30,8 @@ type collector struct {
 	sentry *discard.Backend // to which the tee forwards; nil = the tee is not used
 }
 
-// startCollector starts dist/otelcol-sentry with a configuration that listens on a number of addresses. The error names the missing file.
+// startCollector starts dist/otelcol-sentry with a configuration that listens on a number of
+// addresses. The error names the missing file.
 func startCollector(addresses int, configure func(listen []string) string) (*collector, error) {
 	root, err := payload.Root()
 	if err != nil {
@@ -106,7 +107,8 @@ func listening(address string) error {
 
 const clients = 2
 
-// send sends a request several times from two clients, and returns the total CPU time of the collector.
+// send sends a request several times from two clients, and returns the total CPU time of the
+// collector.
 func (c *collector) send(r request, times int) (time.Duration, error) {
 	before, err := c.cpu()
 	if err != nil {

@@ -49,7 +49,8 @@ const (
 	profilesPath = "/v1development/profiles"
 )
 
-// receivers is a collector with two sentry receivers, one of them with a tee, an otlp receiver, and an exporter that drops all data.
+// receivers is a collector with two sentry receivers, one of them with a tee, an otlp receiver, and
+// an exporter that drops all data.
 type receivers struct {
 	*collector
 	sentryURL, otlpURL string
@@ -66,9 +67,10 @@ func startReceivers(upstream string) (*receivers, error) {
 	return &receivers{c, "http://" + c.listen[0] + envelopePath, "http://" + c.listen[2] + profilesPath}, nil
 }
 
-// BenchmarkCollector compares the CPU time of the built collector for a chunk at its sentry receiver and for the same content at its otlp
-// receiver, over HTTP with gzip and two clients. The OTLP content has two forms: this project's output, and one Sample per observation.
-// "unread" is the chunk as an item of an unknown type: the cost of HTTP and of inflating Sentry's JSON.
+// BenchmarkCollector compares the CPU time of the built collector for a chunk at its sentry
+// receiver and for the same content at its otlp receiver, over HTTP with gzip and two clients. The
+// OTLP content has two forms: this project's output, and one Sample per observation. "unread" is
+// the chunk as an item of an unknown type: the cost of HTTP and of inflating Sentry's JSON.
 func BenchmarkCollector(b *testing.B) {
 	c, err := startReceivers("http://127.0.0.1:1")
 	if err != nil {

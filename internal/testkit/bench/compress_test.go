@@ -21,8 +21,9 @@ type compression interface {
 	Reset(w io.Writer)
 }
 
-// BenchmarkCompress compares the export of a chunk to Sentry, translation and compression, with the same and the gzip of the standard
-// library, which confighttp uses. alone is the compression of the known JSON.
+// BenchmarkCompress compares the export of a chunk to Sentry, translation and compression, with the
+// same and the gzip of the standard library, which confighttp uses. alone is the compression of the
+// known JSON.
 func BenchmarkCompress(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		if p.V1 {

@@ -21,8 +21,9 @@ import (
 // rivalRuns is how often one process of a rival does its work, to make its start-up negligible.
 const rivalRuns = 20
 
-// BenchmarkDecode compares decoding, without translation, with a decoder in Rust. BenchmarkGzip also decompresses and translates, and
-// compares with the fastest inflate: a floor that improves only if processors do.
+// BenchmarkDecode compares decoding, without translation, with a decoder in Rust. BenchmarkGzip
+// also decompresses and translates, and compares with the fastest inflate: a floor that improves
+// only if processors do.
 func BenchmarkDecode(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), payload.Extreme(typical)[1:], recorded), func(b *testing.B, p payload.Payload) {
 		if p.V1 {
@@ -41,8 +42,8 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-// BenchmarkGzip compares decompressing, decoding and translating with decompressing alone, by libdeflate. Both decompress into existing
-// memory.
+// BenchmarkGzip compares decompressing, decoding and translating with decompressing alone, by
+// libdeflate. Both decompress into existing memory.
 func BenchmarkGzip(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.JSON)
@@ -61,7 +62,8 @@ func BenchmarkGzip(b *testing.B) {
 	})
 }
 
-// rustRival returns a function that lets a Rust program do its work rivalRuns times. `make bench` builds the programs.
+// rustRival returns a function that lets a Rust program do its work rivalRuns times. `make bench`
+// builds the programs.
 func rustRival(b *testing.B, program, command string, input []byte) func() {
 	binary, err := filepath.Abs(filepath.Join("rival", program, "target", "release", program))
 	must(err)

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// BenchmarkExportItems compares the translation from OTLP messages to logs, metrics and error events with structs that encoding/json
-// marshals.
+// BenchmarkExportItems compares the translation from OTLP messages to logs, metrics and error
+// events with structs that encoding/json marshals.
 func BenchmarkExportItems(b *testing.B) {
 	for _, e := range itemExports() {
 		b.Run(e.name, func(b *testing.B) {
@@ -84,8 +84,8 @@ func payloads(export tosentry.Export) (all [][]byte) {
 	return all
 }
 
-// TestSameExport checks that the comparison is fair: both translations lead to the same JSON, except for the order of members and digits
-// of times beyond those of a float64.
+// TestSameExport checks that the comparison is fair: both translations lead to the same JSON,
+// except for the order of members and digits of times beyond those of a float64.
 func TestSameExport(t *testing.T) {
 	for _, e := range itemExports() {
 		own, structs := e.own(), e.structs()

@@ -15,8 +15,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// BenchmarkExport compares the translation from an OTLP message to the JSON of a chunk with structs that encoding/json marshals. The floor only
-// reads the frames of the message, and writes the chunk, which is known, into a buffer of its size.
+// BenchmarkExport compares the translation from an OTLP message to the JSON of a chunk with structs
+// that encoding/json marshals. The floor only reads the frames of the message, and writes the
+// chunk, which is known, into a buffer of its size.
 func BenchmarkExport(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), payload.Extreme(typical), recorded), func(b *testing.B, p payload.Payload) {
 		if p.V1 {
@@ -46,7 +47,8 @@ func exportChunk(profiles pprofile.Profiles) []byte {
 	return out.Items[0].Payload
 }
 
-// readFrames reads each sample and the frames of each stack once, and returns the length of their names.
+// readFrames reads each sample and the frames of each stack once, and returns the length of their
+// names.
 func readFrames(p pprofile.Profiles) (length int) {
 	d := p.Dictionary()
 	for _, stack := range d.StackTable().All() {

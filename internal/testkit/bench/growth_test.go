@@ -9,8 +9,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkGrowth detects costs that grow faster than the payload: it measures CPU time per sample from 50 kB to 50 MB, with proportional
-// numbers of stacks and frames. The fixed cost of a request is that of a payload with ten samples, which has the smallest tables.
+// BenchmarkGrowth detects costs that grow faster than the payload: it measures CPU time per sample
+// from 50 kB to 50 MB, with proportional numbers of stacks and frames. The fixed cost of a request
+// is that of a payload with ten samples, which has the smallest tables.
 func BenchmarkGrowth(b *testing.B) {
 	onEach(b, payload.Typical(10)[:1], func(b *testing.B, smallest payload.Payload) {
 		payloads := []payload.Payload{smallest}

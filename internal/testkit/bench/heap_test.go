@@ -24,9 +24,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkHeap measures the memory of one large request in a separate process, which handles a gzipped body as the receiver does: it
-// decompresses the body into a buffer of the size in the gzip trailer, reads the envelope, decodes and translates. The figure is the peak
-// heap size, including garbage, minus the size at the start after a garbage collection. The floor is the size of body and result.
+// BenchmarkHeap measures the memory of one large request in a separate process, which handles a
+// gzipped body as the receiver does: it decompresses the body into a buffer of the size in the gzip
+// trailer, reads the envelope, decodes and translates. The figure is the peak heap size, including
+// garbage, minus the size at the start after a garbage collection. The floor is the size of body
+// and result.
 func BenchmarkHeap(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(10*typical), recorded[:min(1, len(recorded))]), func(b *testing.B, p payload.Payload) {
 		zipped := payload.Zip(p.Envelope())
@@ -52,7 +54,8 @@ func resultBytes(p payload.Payload) float64 {
 	return float64(size)
 }
 
-// heapChildVariable is set in the process that is measured. It reads the body from its standard input.
+// heapChildVariable is set in the process that is measured. It reads the body from its standard
+// input.
 const heapChildVariable = "OTELCOL_SENTRY_BENCH_HEAP_CHILD"
 
 func runHeapChild(zipped []byte) (heap, resident float64) {

@@ -19,8 +19,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkItems compares decoding and translating transactions, span containers and logs with other decoders and the same translation.
-// These items are small, and the translation, which all decoders share, takes most of the time.
+// BenchmarkItems compares decoding and translating transactions, span containers and logs with
+// other decoders and the same translation. These items are small, and the translation, which all
+// decoders share, takes most of the time.
 func BenchmarkItems(b *testing.B) {
 	items, err := payload.Items()
 	must(err)
@@ -40,7 +41,8 @@ func BenchmarkItems(b *testing.B) {
 	}
 }
 
-// mapItem decodes an item with a library, or with the product's decoder if it is nil, and translates it with the product's code.
+// mapItem decodes an item with a library, or with the product's decoder if it is nil, and
+// translates it with the product's code.
 func mapItem(item payload.Item, library *rival.Library) any {
 	transaction, spans, logs := event.DecodeTransaction, decodeSpans, decodeLogs
 	if library != nil {
@@ -70,8 +72,8 @@ func decodeLogs(payload []byte) (*event.LogContainer, error) {
 	return event.DecodeLogs(payload, jsonscan.Optional[int]{})
 }
 
-// TestSameItems checks that the comparison is fair: all decoders lead to the same spans and log records, except for the order of
-// attributes, which maps do not keep.
+// TestSameItems checks that the comparison is fair: all decoders lead to the same spans and log
+// records, except for the order of attributes, which maps do not keep.
 func TestSameItems(t *testing.T) {
 	items, err := payload.Items()
 	if err != nil {

@@ -17,9 +17,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 )
 
-// BenchmarkLink compares linking the samples of a profile to spans with unmarshalling the profile. All threads serve requests without a
-// pause, so most samples are split, and the output can be much larger than the input. Two further figures show this part of the cost:
-// linking and the floor, creating the output from known data, compared with unmarshalling the output.
+// BenchmarkLink compares linking the samples of a profile to spans with unmarshalling the profile.
+// All threads serve requests without a pause, so most samples are split, and the output can be much
+// larger than the input. Two further figures show this part of the cost: linking and the floor,
+// creating the output from known data, compared with unmarshalling the output.
 func BenchmarkLink(b *testing.B) {
 	onEach(b, slices.Concat(payload.Typical(typical), recorded), func(b *testing.B, p payload.Payload) {
 		l := newLinking(decodeAndMap(p))

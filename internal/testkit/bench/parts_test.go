@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkParts runs single steps of the product, for CPU profiles. It also reports the CPU time per sample, which depends less on other
-// load than the elapsed time.
+// BenchmarkParts runs single steps of the product, for CPU profiles. It also reports the CPU time
+// per sample, which depends less on other load than the elapsed time.
 func BenchmarkParts(b *testing.B) {
 	for _, part := range []struct {
 		name    string

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// race compares the CPU times of several functions. They alternate, so that other load on the machine affects all of them. It returns the
-// CPU time of one call of each.
+// race compares the CPU times of several functions. They alternate, so that other load on the
+// machine affects all of them. It returns the CPU time of one call of each.
 func race(b *testing.B, contestants ...func()) []time.Duration {
 	turn := 150 * time.Millisecond // long compared with the resolution of CPU time (at worst a scheduler tick) and with a garbage collection
 	if testing.Short() {
@@ -46,8 +46,8 @@ func report[T time.Duration | float64](b *testing.B, unit string, a, over T) {
 	b.ReportMetric(float64(a)/float64(over), unit)
 }
 
-// cpuTime returns the CPU time of the process while f runs, starting with a collected heap. It includes the threads of the garbage
-// collector.
+// cpuTime returns the CPU time of the process while f runs, starting with a collected heap. It
+// includes the threads of the garbage collector.
 func cpuTime(f func()) time.Duration {
 	runtime.GC()
 	before := processTime()
@@ -55,7 +55,8 @@ func cpuTime(f func()) time.Duration {
 	return processTime() - before
 }
 
-// processTime returns the CPU time of the process so far, and of its child processes that have ended.
+// processTime returns the CPU time of the process so far, and of its child processes that have
+// ended.
 func processTime() (spent time.Duration) {
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var usage syscall.Rusage

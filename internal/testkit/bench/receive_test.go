@@ -14,8 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// BenchmarkReceive compares decoding and translating with other decoders and the same translation. The floor only checks the JSON and copies
-// the result, which is known: it creates the same objects, without decoding fields and without searching the dictionary.
+// BenchmarkReceive compares decoding and translating with other decoders and the same translation.
+// The floor only checks the JSON and copies the result, which is known: it creates the same
+// objects, without decoding fields and without searching the dictionary.
 func BenchmarkReceive(b *testing.B) {
 	sources := slices.Concat(payload.Typical(typical), payload.Extreme(typical)[1:], recorded)
 	onEach(b, sources, func(b *testing.B, p payload.Payload) {

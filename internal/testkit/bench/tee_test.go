@@ -11,8 +11,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 )
 
-// BenchmarkTee compares the CPU time of the built collector for requests that a sentry_tee forwards with the same requests without a tee, over
-// HTTP with gzip and two clients. The time for a forwarded request includes its response from Sentry.
+// BenchmarkTee compares the CPU time of the built collector for requests that a sentry_tee forwards
+// with the same requests without a tee, over HTTP with gzip and two clients. The time for a
+// forwarded request includes its response from Sentry.
 func BenchmarkTee(b *testing.B) {
 	sentry, err := discard.Start()
 	must(err)
@@ -57,7 +58,8 @@ func benchmarkTee(b *testing.B, c *receivers, name string, envelope []byte, mega
 	})
 }
 
-// awaitForwarded waits until this many requests have arrived at Sentry, and a moment for the responses.
+// awaitForwarded waits until this many requests have arrived at Sentry, and a moment for the
+// responses.
 func (c *collector) awaitForwarded(n int64) error {
 	const patience = time.Minute
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {

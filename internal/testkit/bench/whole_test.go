@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 )
 
-// wholeExporters are the exporters to which profiles go, after they are linked, and their settings. They have no queues, so that a chunk
-// is exported when its request is answered.
+// wholeExporters are the exporters to which profiles go, after they are linked, and their settings.
+// They have no queues, so that a chunk is exported when its request is answered.
 var wholeExporters = []struct{ name, exporter string }{
 	{"otlp_http-gzip", "otlp_http/gzip: {endpoint: 'HTTP', compression: gzip, QUEUE}"},
 	{"otlp_http-fast_gzip", "otlp_http/fast: {endpoint: 'HTTP', compression: none, middlewares: [{id: fast_gzip}], QUEUE}"},
@@ -26,8 +26,8 @@ var wholeExporters = []struct{ name, exporter string }{
 	{"sentry_envelope-zstd", "sentry_envelope/zstd: {dsn: 'DSN', compression: zstd, QUEUE}"},
 }
 
-// BenchmarkWhole compares the CPU time of the built collector for receiving, linking and exporting a chunk with that for receiving alone,
-// for several exporters.
+// BenchmarkWhole compares the CPU time of the built collector for receiving, linking and exporting
+// a chunk with that for receiving alone, for several exporters.
 func BenchmarkWhole(b *testing.B) {
 	backend, err := discard.Start()
 	must(err)
@@ -65,7 +65,8 @@ func BenchmarkWhole(b *testing.B) {
 	})
 }
 
-// wholeConfig has an OTLP receiver for spans, a sentry receiver whose profiles are dropped, and one for each exporter.
+// wholeConfig has an OTLP receiver for spans, a sentry receiver whose profiles are dropped, and one
+// for each exporter.
 func wholeConfig(listen []string) string {
 	config := `
 extensions: {fast_gzip: }

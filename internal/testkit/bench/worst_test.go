@@ -17,7 +17,8 @@ func BenchmarkWorst(b *testing.B) {
 	})
 }
 
-// BenchmarkImages compares a small chunk of a native app, which describes 420 images, with one of a Python program with as many samples.
+// BenchmarkImages compares a small chunk of a native app, which describes 420 images, with one of a
+// Python program with as many samples.
 func BenchmarkImages(b *testing.B) {
 	const samples = 570
 	python := payload.Python(samples)

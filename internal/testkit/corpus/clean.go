@@ -14,8 +14,8 @@ var (
 	home        = regexp.MustCompile(`/root/`)
 )
 
-// Clean overwrites lines of source code and the home folder of the recording machine. Lengths remain,
-// so that headers of items remain correct.
+// Clean overwrites lines of source code and the home folder of the recording machine. Lengths
+// remain, so that headers of items remain correct.
 func Clean(body []byte) []byte {
 	clean := bytes.Clone(body)
 	for _, match := range sourceLine.FindAllSubmatchIndex(body, -1) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package corpus reads the recorded requests of real Sentry SDKs. The public ones are in
-// testdata/corpus, decoded and compressed. Where the original recordings are beside the repository, in
-// ../shared/corpus, they are used instead, because they have the bytes that the SDKs sent.
+// testdata/corpus, decoded and compressed. Where the original recordings are beside the repository,
+// in ../shared/corpus, they are used instead, because they have the bytes that the SDKs sent.
 //
 // docs/corpus.md describes the recordings. Command record, below, adds more.
 package corpus
@@ -235,8 +235,8 @@ func (r Request) Decode() ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// DecodeEvent returns the body of a request to the store endpoint: JSON, or its encoding by raven SDKs,
-// zlib in base64.
+// DecodeEvent returns the body of a request to the store endpoint: JSON, or its encoding by raven
+// SDKs, zlib in base64.
 func (r Request) DecodeEvent() (event []byte, packed bool, err error) {
 	body, err := r.Decode()
 	if err != nil || bytes.HasPrefix(body, []byte("{")) {

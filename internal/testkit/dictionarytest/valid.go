@@ -9,7 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// ValidProfiles returns a message that uses every table and every field that the conformance check reads.
+// ValidProfiles returns a message that uses every table and every field that the conformance check
+// reads.
 //
 //	stack 1: location 1 (function "leaf", inlined into "root")
 //	stack 2: location 2 (address in mapping 1), location 1

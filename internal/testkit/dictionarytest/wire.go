@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// MustBeValid fails the test if p breaks a rule of [conformance.Check] or of [CheckWire]. It does not change p.
+// MustBeValid fails the test if p breaks a rule of [conformance.Check] or of [CheckWire]. It does
+// not change p.
 func MustBeValid(t testing.TB, p pprofile.Profiles) {
 	t.Helper()
 	for _, v := range conformance.Check(p) {

@@ -11,7 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// What Sentry's ingest asks of error events. Unlike with profiles, a bad field is only removed; here, it is a verdict, too.
+// What Sentry's ingest asks of error events. Unlike with profiles, a bad field is only removed;
+// here, it is a verdict, too.
 
 type ingestEvent struct {
 	EventID     *string `json:"event_id"`

@@ -18,8 +18,8 @@ import (
 
 const module = "github.com/otelcol-sentry/otelcol-sentry/"
 
-// arrow is a row of the table of packages in CONTRIBUTING.md: a folder, the folders that it imports, and the packages that it never
-// reaches, by itself or through others.
+// arrow is a row of the table of packages in CONTRIBUTING.md: a folder, the folders that it
+// imports, and the packages that it never reaches, by itself or through others.
 type arrow struct {
 	imports, never []string
 }

@@ -87,7 +87,8 @@ func (c Case) Read(t testing.TB, file string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// Compare compares text with a golden file of the case; a missing file is empty. With the flag -update it writes or removes the file.
+// Compare compares text with a golden file of the case; a missing file is empty. With the flag
+// -update it writes or removes the file.
 func (c Case) Compare(t testing.TB, file, text string) {
 	t.Helper()
 	if *update {

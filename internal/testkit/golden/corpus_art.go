@@ -21,8 +21,8 @@ const (
 	streaming      = " streaming"
 )
 
-// AndroidTraces returns method traces of Android by name, in both formats: a generated one, and a recorded one if the recordings are beside
-// the repository.
+// AndroidTraces returns method traces of Android by name, in both formats: a generated one, and a
+// recorded one if the recordings are beside the repository.
 func AndroidTraces(t testing.TB) map[string][]byte {
 	t.Helper()
 	trace, events := arttracetest.App()

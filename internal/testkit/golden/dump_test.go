@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 )
 
-// TestDumpedValues: the kind of a value shows, whatever takes more than a line is spread, and nothing can pass for something
-// else.
+// TestDumpedValues: the kind of a value shows, whatever takes more than a line is spread, and
+// nothing can pass for something else.
 func TestDumpedValues(t *testing.T) {
 	for _, test := range []struct {
 		value any
@@ -41,7 +41,8 @@ func TestDumpedValues(t *testing.T) {
 	}
 }
 
-// TestDumpedReceipt: what is placed by the time of receipt reads the same every time, and nothing else does.
+// TestDumpedReceipt: what is placed by the time of receipt reads the same every time, and nothing
+// else does.
 func TestDumpedReceipt(t *testing.T) {
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	receipt := Receipt{From: now.Add(-time.Second), To: now}

@@ -7,8 +7,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -40,6 +42,21 @@ func TestSPDX(t *testing.T) {
 		assert.True(t, bytes.HasPrefix(text, []byte("// SPDX-License-Identifier: Apache-2.0\n")), "%s has no SPDX header", name)
 	}
 }
+
+// TestCommentWidth: lines of comments end at column 100, with tabs of four columns. Indented text
+// is exempt: it is code or output.
+func TestCommentWidth(t *testing.T) {
+	prose := regexp.MustCompile(`^\t*// \S`)
+	for name, text := range goFiles(t) {
+		for number, line := range strings.Split(string(text), "\n") {
+			if prose.MatchString(line) && strings.Count(line, " ") > 1 {
+				assert.LessOrEqual(t, utf8.RuneCountInString(strings.ReplaceAll(line, "\t", "    ")), maxCommentWidth, "%s:%d", name, number+1)
+			}
+		}
+	}
+}
+
+const maxCommentWidth = 100
 
 // A package that exceeds these limits has two subjects.
 const (

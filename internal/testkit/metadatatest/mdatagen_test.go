@@ -36,7 +36,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestMdatagen checks metadata.yaml with OpenTelemetry's generator, which also writes code from it. MDATAGEN is the path of another build.
+// TestMdatagen checks metadata.yaml with OpenTelemetry's generator, which also writes code from it.
+// MDATAGEN is the path of another build.
 func TestMdatagen(t *testing.T) {
 	generator := os.Getenv("MDATAGEN")
 	if generator == "" {

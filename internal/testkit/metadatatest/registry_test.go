@@ -40,7 +40,8 @@ type entry struct {
 	}
 }
 
-// TestRegistry: the entries for OpenTelemetry's registry follow its schema, and each component has one.
+// TestRegistry: the entries for OpenTelemetry's registry follow its schema, and each component has
+// one.
 func TestRegistry(t *testing.T) {
 	root := golden.Root(t)
 	folder := filepath.Join(root, "docs", "registry")

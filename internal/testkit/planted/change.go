@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Changes returns what differs between the lines of two dumps, sorted and without repetitions: the key of a line and the parts that
-// differ; numbers are 0. The dumps must have the same lines but for their values.
+// Changes returns what differs between the lines of two dumps, sorted and without repetitions: the
+// key of a line and the parts that differ; numbers are 0. The dumps must have the same lines but
+// for their values.
 func Changes(before, after []string) []string {
 	found := map[string]bool{}
 	for i, message := range before {

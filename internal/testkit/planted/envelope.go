@@ -9,7 +9,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Envelope plants secrets in every item of an envelope: in JSON, and in names of files. It returns nil if the envelope is damaged.
+// Envelope plants secrets in every item of an envelope: in JSON, and in names of files. It returns
+// nil if the envelope is damaged.
 func (p *Planter) Envelope(body []byte) []byte {
 	parsed, err := sentry.ReadEnvelope(body)
 	if err != nil {
@@ -46,8 +47,8 @@ func (p *Planter) Envelope(body []byte) []byte {
 	return []byte(strings.Join(out, "\n") + "\n")
 }
 
-// profile plants secrets in the texts of a profile: in names of frames, threads and transactions those in URLs and queries, which
-// Sentry's rules find there, elsewhere those of all classes.
+// profile plants secrets in the texts of a profile: in names of frames, threads and transactions
+// those in URLs and queries, which Sentry's rules find there, elsewhere those of all classes.
 func (p *Planter) profile(value any, place string) {
 	switch value := value.(type) {
 	case map[string]any:

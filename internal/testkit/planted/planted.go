@@ -55,7 +55,8 @@ type Planter struct {
 	Turn    int               // the class of the next text
 }
 
-// forms are the forms of secrets by placeholder; the number makes each unique. %ssn is a social security number.
+// forms are the forms of secrets by placeholder; the number makes each unique. %ssn is a social
+// security number.
 var forms = map[string]string{"%s": "hush%06dhush", "%card": "4000%012d", "%iban": "DE89%018d"}
 
 func (p *Planter) secret(form, place string) string {

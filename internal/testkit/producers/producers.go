@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// AsyncProfiler returns the recordings of async-profiler 4.5 by engine: a Java program with a thread
-// worker-1 that computes and a main thread that mostly sleeps, sampled every 5 ms.
+// AsyncProfiler returns the recordings of async-profiler 4.5 by engine: a Java program with a
+// thread worker-1 that computes and a main thread that mostly sleeps, sampled every 5 ms.
 func AsyncProfiler(t testing.TB) map[string]pprofile.Profiles {
 	paths, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata", "otlp", "async-profiler", "4.5-*.pb"))
 	require.NoError(t, err)
@@ -59,9 +59,9 @@ func EBPFRecording(t testing.TB) (recorded []pprofile.Profiles) {
 const EBPFSamples = 40
 
 // EBPF returns a message in the form of the OpenTelemetry eBPF profiler with off-CPU profiling,
-// which needs kernel probes: reporter/internal/pdata/generate.go at commit b442421a of August 2026. It contains
-// five seconds of some processes of a host, which share one start. Process IDs start at 100 and are
-// the same on all hosts; processes are in a container named after the host.
+// which needs kernel probes: reporter/internal/pdata/generate.go at commit b442421a of August 2026.
+// It contains five seconds of some processes of a host, which share one start. Process IDs start at
+// 100 and are the same on all hosts; processes are in a container named after the host.
 func EBPF(host string, processes int, start uint64) pprofile.Profiles {
 	p := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(p.Dictionary())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relaytest runs Sentry's own event processing in tests: the class StoreNormalizer of the package
-// sentry-relay of PyPI. `make relay` installs it.
+// Package relaytest runs Sentry's own event processing in tests: the class StoreNormalizer of the
+// package sentry-relay of PyPI. `make relay` installs it.
 package relaytest
 
 import (

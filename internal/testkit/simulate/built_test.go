@@ -28,8 +28,9 @@ import (
 // second is how long a second of the virtual time takes with built collectors.
 const second = 60 * time.Millisecond
 
-// built is a collector that runs as a process. The test is its queue: spans and chunks of a second are sent when it ends, and the chunks half a
-// second after the spans, so that they are also due between two seconds.
+// built is a collector that runs as a process. The test is its queue: spans and chunks of a second
+// are sent when it ends, and the chunks half a second after the spans, so that they are also due
+// between two seconds.
 type built struct {
 	t       *testing.T
 	work    *workload
@@ -68,7 +69,8 @@ service:
 	return c
 }
 
-// expire waits until a second begins, and sends the data of the one before. The collector expires its spans itself.
+// expire waits until a second begins, and sends the data of the one before. The collector expires
+// its spans itself.
 func (c *built) expire(now, _ int) {
 	if c.began.IsZero() {
 		c.began = time.Now()
@@ -158,8 +160,9 @@ func (c *built) evicted() int64 {
 
 var idle = flag.Bool("idle", false, "also run the comparison in TestBuilt that needs an idle machine")
 
-// TestBuilt: built collectors link as the model says, chunk by chunk: with an index that is too small; and while one collector is killed and
-// restarted, and later others take over from another one.
+// TestBuilt: built collectors link as the model says, chunk by chunk: with an index that is too
+// small; and while one collector is killed and restarted, and later others take over from another
+// one.
 func TestBuilt(t *testing.T) {
 	work := Workload{Spans: 20_000, Rate: 100, Sessions: 60, Skew: 1, Delay: 3, MaxDelay: 30, Seed: 1}
 	full := Tier{Collectors: 3, Partitions: 12, MaxSpans: 2_000, KeepSpans: 300, Wait: 30}

@@ -27,7 +27,8 @@ func TestCalculatorPage(t *testing.T) {
 // profileBytes is the average size of the recorded requests with a profile, compressed.
 const profileBytes = 6_000
 
-// measured returns the cost of a recorded profile: the reciprocal of the profiles that a collector delivers per second of CPU time.
+// measured returns the cost of a recorded profile: the reciprocal of the profiles that a collector
+// delivers per second of CPU time.
 func measured(t *testing.T) Cost {
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "load.md"))
 	require.NoError(t, err)

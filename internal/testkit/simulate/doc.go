@@ -9,11 +9,11 @@
 // A chunk arrives after its own delay, and is linked link::wait later by the collector that
 // received it. An observation is linked if its span is in the index of that collector by then.
 //
-// Three tiers implement that rule: counters, which have 8 bytes per span and simulate a billion spans
-// in minutes; the index of package spanlink for each collector; and built collectors, where a second
-// takes 60 ms. Tests feed them with the same events and compare every chunk. TestSegments compares
-// ways to route spans whose session only their segment states; it has a model of its own, without
-// collectors.
+// Three tiers implement that rule: counters, which have 8 bytes per span and simulate a billion
+// spans in minutes; the index of package spanlink for each collector; and built collectors, where a
+// second takes 60 ms. Tests feed them with the same events and compare every chunk. TestSegments
+// compares ways to route spans whose session only their segment states; it has a model of its own,
+// without collectors.
 //
 //	workload.go   sessions, spans and chunks
 //	tier.go       time, partitions, crashes, and the result

@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// route is a way to bring streamed spans to the collector that links them, if only their segment states the profiler session.
+// route is a way to bring streamed spans to the collector that links them, if only their segment
+// states the profiler session.
 type route struct {
 	name      string
 	receivers int  // that hold spans until the segment arrives; 0: none, and all spans have the same key
@@ -36,8 +37,8 @@ const (
 	linkWait        = 30
 )
 
-// simulateSegments simulates traces whose segments have an exponentially distributed duration, up to two minutes. Children end at random times
-// in their segment.
+// simulateSegments simulates traces whose segments have an exponentially distributed duration, up
+// to two minutes. Children end at random times in their segment.
 func simulateSegments(way route, duration float64) routed {
 	const collectors = 16
 	work := newWorkload(Workload{Rate: 1, Sessions: 1000, Skew: 0.7, Seed: 1})

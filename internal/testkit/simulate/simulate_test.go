@@ -34,8 +34,8 @@ func compare(t *testing.T, tier Tier, w Workload) (model, real Result) {
 	return model, real
 }
 
-// TestModel: the counters agree with the real index on every chunk, on memory and on evictions: if there is room, if
-// spans are evicted or expire, if collectors crash, and if others take over.
+// TestModel: the counters agree with the real index on every chunk, on memory and on evictions: if
+// there is room, if spans are evicted or expire, if collectors crash, and if others take over.
 func TestModel(t *testing.T) {
 	tier := Tier{Collectors: 3, Partitions: 12, MaxSpans: 100_000, KeepSpans: 300, Wait: 30}
 	for name, c := range map[string]struct {
@@ -74,7 +74,8 @@ func lossy(t *testing.T, r Result) {
 	assert.Greater(t, r.LinkRate(), 0.5)
 }
 
-// TestSimulate runs a large tier: `make simulate`. Its memory does not depend on the number of spans.
+// TestSimulate runs a large tier: `make simulate`. Its memory does not depend on the number of
+// spans.
 func TestSimulate(t *testing.T) {
 	const rate = 50_000
 	work := Workload{Spans: *spans, Rate: rate, Sessions: 20_000, Skew: 0.7, Delay: 3, MaxDelay: 90, Seed: 1}

@@ -117,7 +117,8 @@ func (r *run) schedule(session uint32, chunk int) {
 	}
 }
 
-// assign gives each running collector a contiguous range of partitions, in order, as the range strategy of Kafka does.
+// assign gives each running collector a contiguous range of partitions, in order, as the range
+// strategy of Kafka does.
 func (r *run) assign(now int) {
 	var running []int
 	for c := range r.collectors {

@@ -83,7 +83,8 @@ func (s *session) chunkOf(number uint32) int {
 // chunkEnd returns the second in which a chunk ends.
 func (s *session) chunkEnd(chunk int) int { return s.phase + chunk*chunkTime }
 
-// spansOf returns the spans whose observations are in a chunk: from the first up to, but excluding, the second.
+// spansOf returns the spans whose observations are in a chunk: from the first up to, but excluding,
+// the second.
 func (s *session) spansOf(chunk int) (from, to uint32) {
 	first := func(second int) uint32 {
 		n := uint32(max(0, math.Floor(float64(max(0, second))*s.rate)-1))

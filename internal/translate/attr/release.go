@@ -6,9 +6,11 @@ import "strings"
 
 // Sentry rejects other values of these fields, and shows an error with each event.
 //
-// https://docs.sentry.io/product/releases/naming-releases/ and relay-event-schema/src/protocol/event.rs
+// https://docs.sentry.io/product/releases/naming-releases/ and
+// relay-event-schema/src/protocol/event.rs
 
-// ValidRelease returns a release that Sentry accepts: branches and paths in versions are common. "" = no release.
+// ValidRelease returns a release that Sentry accepts: branches and paths in versions are common. ""
+// = no release.
 func ValidRelease(text string) string {
 	text = Clip(validName(text), maxRelease)
 	if text == "latest" {

@@ -18,15 +18,18 @@ var SpanKinds = map[string]ptrace.SpanKind{
 	"consumer": ptrace.SpanKindConsumer,
 }
 
-// StatusNames are Sentry's names of the gRPC codes, by number. Its schema also accepts the number.
-var StatusNames = [...]string{
-	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
-	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
-	"data_loss", "unauthenticated",
+// SpanKindName is the inverse of SpanKinds. It returns "" for other kinds.
+func SpanKindName(kind ptrace.SpanKind) string {
+	for name, known := range SpanKinds {
+		if known == kind {
+			return name
+		}
+	}
+	return ""
 }
 
-// IsSpanField reports whether an attribute is not data of a span in Sentry's format: there, it is a field, or a part of Profiling or
-// TraceHeader.
+// IsSpanField reports whether an attribute is not data of a span in Sentry's format: there, it is a
+// field, or a part of Profiling or TraceHeader.
 func IsSpanField(key string) bool {
 	switch key {
 	case semconv.SentryIsSegment, semconv.SentryTags, semconv.SentryProfilerID, semconv.ProfileID, semconv.ThreadID, semconv.ThreadName:

@@ -12,8 +12,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// TraceHeader contains the members of an envelope's trace header that its items do not state. Sentry extrapolates counts by the sample rate,
-// has sampling rules for the transaction that began the trace, and links events to the replay.
+// TraceHeader contains the members of an envelope's trace header that its items do not state.
+// Sentry extrapolates counts by the sample rate, has sampling rules for the transaction that began
+// the trace, and links events to the replay.
 type TraceHeader struct {
 	TraceID     pcommon.TraceID
 	SampleRate  string

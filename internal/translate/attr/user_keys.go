@@ -9,7 +9,8 @@ var userFields = []struct{ Name, Key string }{
 	{"id", semconv.UserID}, {"username", semconv.UserName}, {"name", semconv.UserFullName}, {"email", semconv.UserEmail}, {"ip_address", semconv.ClientAddress},
 }
 
-// UserKey returns the attribute for a field of Sentry's user, or "" if there is no conventional one.
+// UserKey returns the attribute for a field of Sentry's user, or "" if there is no conventional
+// one.
 func UserKey(name string) string {
 	for i := range userFields {
 		if userFields[i].Name == name {

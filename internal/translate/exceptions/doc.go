@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exceptions writes names, files and lines from symbol files into the exceptions of log records and span events.
+// Package exceptions writes names, files and lines from symbol files into the exceptions of log
+// records and span events.
 //
 // # Attributes
 //
@@ -11,11 +12,13 @@
 //	exception.stacktrace    rewritten with the names. Without sentry.exceptions, it is parsed as the text of a JavaScript engine or of Java
 //	exception.type          the original class
 //
-// The raw text and type are kept in exception.stacktrace.original and exception.type.original. symbolication.status is ok if at least one frame was
-// symbolicated. Other exceptions stay unchanged.
+// The raw text and type are kept in exception.stacktrace.original and exception.type.original.
+// symbolication.status is ok if at least one frame was symbolicated. Other exceptions stay
+// unchanged.
 //
 // # Positions in exceptions
 //
-// The line and column of a frame are the position of the code that was running, or of the call. A native frame has an address in one of the
-// images of the event: the innermost frame that of an instruction, others a return address. Minified JavaScript type names are not changed.
+// The line and column of a frame are the position of the code that was running, or of the call. A
+// native frame has an address in one of the images of the event: the innermost frame that of an
+// instruction, others a return address. Minified JavaScript type names are not changed.
 package exceptions

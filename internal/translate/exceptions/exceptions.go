@@ -106,7 +106,8 @@ func replace(attrs pcommon.Map, key, originalKey, text string) {
 	attrs.PutStr(originalKey, original)
 }
 
-// spend reports whether this many more bytes may be written. If not, it counts a frame as over the limit.
+// spend reports whether this many more bytes may be written. If not, it counts a frame as over the
+// limit.
 func (w *writer) spend(bytes int) bool {
 	if !w.measured {
 		w.measured, w.left = true, attr.ExportBound(w.size())/2
@@ -119,7 +120,8 @@ func (w *writer) spend(bytes int) bool {
 	return true
 }
 
-// native looks up an address. Only the address of the innermost frame is that of the instruction; others are return addresses.
+// native looks up an address. Only the address of the innermost frame is that of the instruction;
+// others are return addresses.
 func (w *writer) native(s *source, raw string, address uint64, innermost bool) []symbols.Frame {
 	image := symbolicate.ImageAt(s.images, address)
 	if image == nil || !image.Unresolved(raw) {

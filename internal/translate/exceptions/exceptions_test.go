@@ -57,7 +57,8 @@ func (s shop) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	return m, symbols.OK
 }
 
-// cart has two functions in a row: the return address of a call at the end of the first is in the second. Item::price is inlined.
+// cart has two functions in a row: the return address of a call at the end of the first is in the
+// second. Item::price is inlined.
 const cart = `MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop
 FILE 0 cart.cc
 FILE 1 item.h

@@ -18,7 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
 )
 
-// sentryException writes names into the frames of the exceptions and threads of an event, and rewrites its stack trace.
+// sentryException writes names into the frames of the exceptions and threads of an event, and
+// rewrites its stack trace.
 func (w *writer) sentryException(s *source, attrs pcommon.Map) {
 	list, _ := attrs.Get(semconv.SentryExceptions)
 	chain := toitems.ExceptionsOf(list)
@@ -64,11 +65,12 @@ func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
 	}
 }
 
-// symbolicatedField is the key of the names from the symbol file: in a frame those of its functions, in an exception that of its class.
+// symbolicatedField is the key of the names from the symbol file: in a frame those of its
+// functions, in an exception that of its class.
 const symbolicatedField = "symbolicated"
 
-// stack writes names into the frames of an exception or a thread, and replaces the frames of the event. It reports whether any frame was
-// symbolicated.
+// stack writes names into the frames of an exception or a thread, and replaces the frames of the
+// event. It reports whether any frame was symbolicated.
 func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace, thrown string) (changed bool) {
 	if stack == nil {
 		return false
@@ -103,7 +105,8 @@ func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace
 	return changed
 }
 
-// result contains the symbolicated frames for one raw frame. If known is set and there are none, the frame does not exist in the source code.
+// result contains the symbolicated frames for one raw frame. If known is set and there are none,
+// the frame does not exist in the source code.
 type result struct {
 	known  bool
 	frames []event.EventFrame

@@ -65,8 +65,9 @@ func (w *writer) textFrame(s *source, f stacktext.Frame) (frames []stacktext.Fra
 	return frames, ok && w.spend(size)
 }
 
-// method looks up a frame of an obfuscated program. Outlines stay in the text, and their callers keep the line of the call: resolving them
-// requires the whole stack, which only Sentry's frames provide.
+// method looks up a frame of an obfuscated program. Outlines stay in the text, and their callers
+// keep the line of the call: resolving them requires the whole stack, which only Sentry's frames
+// provide.
 func (w *writer) method(s *source, f stacktext.Frame) ([]symbols.Frame, bool) {
 	mapping, status := w.files.Mapping(s.mapping)
 	var found []symbols.Frame

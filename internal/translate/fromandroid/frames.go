@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// frameBuilder creates the locations of frames. Class and method are separate, as in frames of Sentry's Java SDK.
+// frameBuilder creates the locations of frames. Class and method are separate, as in frames of
+// Sentry's Java SDK.
 type frameBuilder struct {
 	b          *dictionary.Builder
 	jvm, elf   []dictionary.AttributeIndex // of every frame of Java, and of native code
@@ -62,7 +63,8 @@ func (f *frameBuilder) java(class string) {
 	f.attributes = append(f.attributes, *of)
 }
 
-// sampled translates a frame of a Perfetto trace, in which names of Java methods begin with the class.
+// sampled translates a frame of a Perfetto trace, in which names of Java methods begin with the
+// class.
 func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping dictionary.MappingIndex) dictionary.LocationIndex {
 	name, file := t.Strings[frame.Function], t.Strings[frame.File]
 	m := &t.Mappings[frame.Mapping]
@@ -108,8 +110,9 @@ func (f *frameBuilder) location(l dictionary.Location, name, file string, line u
 	return f.b.Location(l)
 }
 
-// mapping translates a segment of native code. It returns 0 without a build ID, which identifies the file. The offset is the offset in the
-// ELF file, which may be inside an APK: symbols are found by build ID and by addresses in the ELF file.
+// mapping translates a segment of native code. It returns 0 without a build ID, which identifies
+// the file. The offset is the offset in the ELF file, which may be inside an APK: symbols are found
+// by build ID and by addresses in the ELF file.
 func mapping(b *dictionary.Builder, t *perfetto.Trace, m *perfetto.Mapping) dictionary.MappingIndex {
 	buildID := t.Strings[m.BuildID]
 	if m.Java || buildID == "" || m.End <= m.Start {

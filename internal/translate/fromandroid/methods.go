@@ -21,8 +21,9 @@ const (
 	ReasonTooDeep discard.Reason = "stack_too_deep"
 )
 
-// MethodTrace decodes a method trace of ART and observes its threads once per period. The number of observations is at most the number of
-// bytes in the trace plus spare. The error is a *discard.Error.
+// MethodTrace decodes a method trace of ART and observes its threads once per period. The number of
+// observations is at most the number of bytes in the trace plus spare. The error is a
+// *discard.Error.
 func MethodTrace(data []byte, period time.Duration, spare int) (*Trace, error) {
 	trace, err := arttrace.Parse(data)
 	if err != nil {
@@ -48,7 +49,8 @@ func MethodTrace(data []byte, period time.Duration, spare int) (*Trace, error) {
 	return t, nil
 }
 
-// unlikelyUptime is the limit above which a time in the header is Unix time, as in old versions, rather than the time since boot.
+// unlikelyUptime is the limit above which a time in the header is Unix time, as in old versions,
+// rather than the time since boot.
 const unlikelyUptime = 40 * 365 * 24 * time.Hour
 
 // setExtent sets the times of the first and the last observation.
@@ -91,8 +93,8 @@ type inStack struct {
 	count  int
 }
 
-// group returns the samples in the order of their first runs, and the index of the sample of each run. Different stacks of equal
-// methods become one stack.
+// group returns the samples in the order of their first runs, and the index of the sample of each
+// run. Different stacks of equal methods become one stack.
 func (m methods) group(b *dictionary.Builder) (samples []inStack, sampleOf []int32) {
 	stacks := m.stacks(b)
 	known := map[uint64]int32{} // key: thread and stack

@@ -23,7 +23,8 @@ const (
 	ReasonNoClock discard.Reason = "sample_clock_unknown"
 )
 
-// defaultPeriod is the period of a Perfetto trace that contains none: by default, Android's ProfilingManager takes 101 samples per second.
+// defaultPeriod is the period of a Perfetto trace that contains none: by default, Android's
+// ProfilingManager takes 101 samples per second.
 const defaultPeriod = time.Second / 101
 
 // PerfettoTrace decodes the call stack samples of a Perfetto trace. The error is a *discard.Error.

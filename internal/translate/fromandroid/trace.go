@@ -46,11 +46,13 @@ func (t thread) text() string { return strconv.FormatUint(uint64(t.id), 10) }
 
 // source is the format of a trace.
 type source interface {
-	// fill adds the samples of the trace. start is the Unix time, in nanoseconds, at time 0 of the trace.
+	// fill adds the samples of the trace. start is the Unix time, in nanoseconds, at time 0 of the
+	// trace.
 	fill(samples pprofile.SampleSlice, b *dictionary.Builder, threads *threadAttributes, start uint64)
 }
 
-// threadAttributes has the attributes of the samples of each thread. They are created on demand, because many threads have no samples.
+// threadAttributes has the attributes of the samples of each thread. They are created on demand,
+// because many threads have no samples.
 type threadAttributes struct {
 	b       *dictionary.Builder
 	threads []thread
@@ -80,7 +82,8 @@ func (t *Trace) MainThread() string {
 	return ""
 }
 
-// ActiveThread returns the attribute for the main thread, or nothing if the trace has no main thread.
+// ActiveThread returns the attribute for the main thread, or nothing if the trace has no main
+// thread.
 func (t *Trace) ActiveThread(b *dictionary.Builder) []dictionary.AttributeIndex {
 	for _, thread := range t.threads {
 		if thread.name == mainThread {
@@ -109,7 +112,8 @@ func (t *Trace) HasThread(id string) bool {
 	return false
 }
 
-// AddTo sets times, period and samples of a profile, and returns its attributes. The caller sets the period type.
+// AddTo sets times, period and samples of a profile, and returns its attributes. The caller sets
+// the period type.
 func (t *Trace) AddTo(profile pprofile.Profile, b *dictionary.Builder, start uint64) (attributes []dictionary.AttributeIndex) {
 	profile.SetTime(pcommon.Timestamp(start + uint64(t.First)))
 	profile.SetDurationNano(uint64(t.Duration))
@@ -123,7 +127,8 @@ func (t *Trace) AddTo(profile pprofile.Profile, b *dictionary.Builder, start uin
 	return attributes
 }
 
-// PeriodType returns the period type of the profile. wall is the type of profiles of wall-clock time.
+// PeriodType returns the period type of the profile. wall is the type of profiles of wall-clock
+// time.
 func (t *Trace) PeriodType(wall string) string {
 	if t.OnCPU {
 		return "cpu"
@@ -150,7 +155,8 @@ func addLoss(lost []discard.Loss, reason discard.Reason, count int) []discard.Lo
 	return discard.AddLoss(lost, reason, count)
 }
 
-// Weight estimates the memory for translating a trace of this size and delivering its profile. Recorded traces use a third of it.
+// Weight estimates the memory for translating a trace of this size and delivering its profile.
+// Recorded traces use a third of it.
 func Weight(size int64) int64 { return spareBytes + growth*size }
 
 const (

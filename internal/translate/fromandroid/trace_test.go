@@ -121,7 +121,8 @@ func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 	return &all
 }
 
-// TestGeneratedPerfettoTraces: the traces in the tests of package perfetto become profiles with all of their samples.
+// TestGeneratedPerfettoTraces: the traces in the tests of package perfetto become profiles with all
+// of their samples.
 func TestGeneratedPerfettoTraces(t *testing.T) {
 	read := 0
 	lines, err := os.ReadFile(filepath.Join(golden.Root(t), "internal/format/perfetto/testdata/oracle.jsonl"))
@@ -178,7 +179,8 @@ func small() []byte {
 	return perfettotest.Interned(5, perfettotest.Text(1, "f"), 6, perfettotest.Frame(1, 1, 0, 7), 7, perfettotest.Callstack(1, 1))
 }
 
-// TestGrowth: the size of a translated trace is bounded by its own size and the spare observations, for one long text and many records.
+// TestGrowth: the size of a translated trace is bounded by its own size and the spare observations,
+// for one long text and many records.
 func TestGrowth(t *testing.T) {
 	const spare = 1 << 12
 	long := strings.Repeat("x", 5000)

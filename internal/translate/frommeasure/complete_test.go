@@ -167,7 +167,8 @@ var (
 	otelName = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)*\.([a-z0-9_]+|\*)$`)
 )
 
-// docRows reads the tables. A name that begins with a dot shares all but the end with the full one before it.
+// docRows reads the tables. A name that begins with a dot shares all but the end with the full one
+// before it.
 func docRows(t *testing.T, text string, cases map[string]string) (rows []docRow) {
 	for line := range strings.Lines(text) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ")

@@ -12,8 +12,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// MethodTraceToProfiles translates a method trace that is attached to an event. attributes are those
-// of the event, nil if they are unknown. The ID of the attachment becomes that of the profile.
+// MethodTraceToProfiles translates a method trace that is attached to an event. attributes are
+// those of the event, nil if they are unknown. The ID of the attachment becomes that of the
+// profile.
 //
 // The trace starts at the time in its header if that is Unix time, else at the time of its event,
 // else it ends at the time of receipt.

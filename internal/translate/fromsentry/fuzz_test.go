@@ -48,7 +48,8 @@ func checkPayload(t *testing.T, payload []byte) {
 	require.Equal(t, before, string(payload), "the payload was changed")
 }
 
-// checkAndroid takes the trace of a profile of Android, and the JavaScript beside it, through translation.
+// checkAndroid takes the trace of a profile of Android, and the JavaScript beside it, through
+// translation.
 func checkAndroid(t *testing.T, android *profile.Android, translate func(*fromandroid.Trace) (pprofile.Profiles, bool)) {
 	if trace, err := fromandroid.MethodTrace(android.MethodTrace, profile.NominalPeriod, attr.SpareObservations); err == nil {
 		out, _ := translate(trace)

@@ -65,7 +65,8 @@ func codes(cell string) (all []string) {
 	return all
 }
 
-// TestMappingPage holds docs/mapping.md against the cases: what a row names is in what comes out of the cases it names.
+// TestMappingPage holds docs/mapping.md against the cases: what a row names is in what comes out of
+// the cases it names.
 func TestMappingPage(t *testing.T) {
 	shown := map[string]string{}
 	for _, c := range golden.Cases(t) {
@@ -87,8 +88,8 @@ func TestMappingPage(t *testing.T) {
 
 var absentWithoutReason = regexp.MustCompile(`^(absent|not sent)[^:]*$`)
 
-// TestMappingPageWayBack checks that each row states what comes back, or the reason why nothing does. The round trips check the values:
-// see roundtrip_test.go in tosentry and toitems.
+// TestMappingPageWayBack checks that each row states what comes back, or the reason why nothing
+// does. The round trips check the values: see roundtrip_test.go in tosentry and toitems.
 func TestMappingPageWayBack(t *testing.T) {
 	for _, row := range mappingRows(t) {
 		assert.NotEmpty(t, row.back, "row %s", row.text)
@@ -99,7 +100,8 @@ func TestMappingPageWayBack(t *testing.T) {
 	}
 }
 
-// attribute tells those of OpenTelemetry and ours from names of Sentry's fields, which a cell may refer to.
+// attribute tells those of OpenTelemetry and ours from names of Sentry's fields, which a cell may
+// refer to.
 var attribute = regexp.MustCompile(`^(client|deployment|device|exception|file|host|http|os|process|profile|sentry|server|service|telemetry|thread|url|user|user_agent)(\.[a-z_]+)+$`)
 
 // attributes are those that a cell names; none where nothing is mapped.
@@ -146,7 +148,8 @@ var otherModels = []any{
 	event.SessionAggregate{}, event.CheckIn{}, event.LostEvents{}, event.UserReport{},
 }
 
-// otherWireNames are the fields whose name on the wire is another than their own with underscores; "" is no field of the wire.
+// otherWireNames are the fields whose name on the wire is another than their own with underscores;
+// "" is no field of the wire.
 var otherWireNames = map[string]string{
 	"Transaction.Root": "contexts.trace", "Span.Start": "start_timestamp", "Span.End": "timestamp",
 	"StreamedSpan.Start": "start_timestamp", "StreamedSpan.End": "end_timestamp",

@@ -29,10 +29,10 @@ func Weight(item *sentry.Item) int64 {
 	return messageBytes // not decoded
 }
 
-// mayHoldTrace reports whether a profile may have the member "sampled_profile", the trace of Android.
-// It searches for the end of the key, because profiles have few 'f' but many '"': a search for the
-// complete key took a fifth of a request's CPU time. A client can escape letters of a key (no SDK
-// does), so any escaped letter counts.
+// mayHoldTrace reports whether a profile may have the member "sampled_profile", the trace of
+// Android. It searches for the end of the key, because profiles have few 'f' but many '"': a search
+// for the complete key took a fifth of a request's CPU time. A client can escape letters of a key
+// (no SDK does), so any escaped letter counts.
 func mayHoldTrace(payload []byte) bool {
 	return containsWhere(payload, `file"`, func(before, _ []byte) bool { return bytes.HasSuffix(before, []byte(`"sampled_pro`)) }) ||
 		containsWhere(payload, `\u00`, func(_, after []byte) bool { return len(after) > 0 && after[0] >= '5' && after[0] <= '7' })

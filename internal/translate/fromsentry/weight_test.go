@@ -148,8 +148,8 @@ func itemOf(item sentry.ItemType, payload []byte) *sentry.Item {
 	return &sentry.Item{Header: sentry.ItemHeader{Type: item}, Payload: payload}
 }
 
-// TestWeightOfTraces: no trace of Android takes more than three and a half times its weight, even if it has short records, short
-// lines or no observations but those that are spare.
+// TestWeightOfTraces: no trace of Android takes more than three and a half times its weight, even
+// if it has short records, short lines or no observations but those that are spare.
 func TestWeightOfTraces(t *testing.T) {
 	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 66 * time.Second}
 	lines := trace
@@ -206,8 +206,8 @@ func TestOrdinaryWeight(t *testing.T) {
 	}
 }
 
-// TestWeightOfEscapedTrace: a trace has the same weight with any spelling of its key that the decoder
-// accepts.
+// TestWeightOfEscapedTrace: a trace has the same weight with any spelling of its key that the
+// decoder accepts.
 func TestWeightOfEscapedTrace(t *testing.T) {
 	const trace = `":"U0xPVw"}`
 	plain := []byte(`{"sampled_profile` + trace)

@@ -42,7 +42,8 @@ type crumb struct {
 	size int
 }
 
-// allCrumbs returns the events of all spans by trace and in order of time, without their attributes.
+// allCrumbs returns the events of all spans by trace and in order of time, without their
+// attributes.
 func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 	crumbs := map[pcommon.TraceID][]crumb{}
 	for _, span := range s.spans {

@@ -14,14 +14,17 @@
 //
 // # One failure, one event
 //
-// Instrumentations record an exception on each span that it passes through. These records have the same trace, the same last component of
-// the type ("mod.PaymentError" and "PaymentError") and the same innermost frame. Outer spans record more frames, and messages differ
-// between signals. For records without frames, the message must be equal. The earliest record in a message becomes the event, which lists
-// the spans of the others. Two failures of one trace at the same line therefore count as one.
+// Instrumentations record an exception on each span that it passes through. These records have the
+// same trace, the same last component of the type ("mod.PaymentError" and "PaymentError") and the
+// same innermost frame. Outer spans record more frames, and messages differ between signals. For
+// records without frames, the message must be equal. The earliest record in a message becomes the
+// event, which lists the spans of the others. Two failures of one trace at the same line therefore
+// count as one.
 //
-// Errors of Go have no stack: each span records the stack of its own call, and log records have none. For a wrapped error, a log record
-// states the type inside. Only their messages must be equal. A log record usually arrives before its span, so its event is provisional: the
-// exporter sends it only if no span states the same failure soon.
+// Errors of Go have no stack: each span records the stack of its own call, and log records have
+// none. For a wrapped error, a log record states the type inside. Only their messages must be
+// equal. A log record usually arrives before its span, so its event is provisional: the exporter
+// sends it only if no span states the same failure soon.
 //
 // # The chain
 //

@@ -58,8 +58,9 @@ func newException(attrs pcommon.Map, platform string) *exception {
 	e.kind = e.identify()
 	e.failure = e.kind
 	if e.platform == "go" && e.message != "" {
-		// Go's errors have no stack: each span records the stack of its own call, and log records have none. For a wrapped error, spans state the
-		// type of the wrapper, and log records the type inside.
+		// Go's errors have no stack: each span records the stack of its own call, and log records
+		// have none. For a wrapped error, spans state the type of the wrapper, and log records the
+		// type inside.
 		e.failure = attr.HashID("go", e.message)
 	}
 	return e
@@ -67,7 +68,8 @@ func newException(attrs pcommon.Map, platform string) *exception {
 
 const otherPlatform = "other"
 
-// eventPlatform returns the platform of an event: Relay accepts fewer platforms for events than for profiles (VALID_PLATFORMS).
+// eventPlatform returns the platform of an event: Relay accepts fewer platforms for events than for
+// profiles (VALID_PLATFORMS).
 func eventPlatform(platform string) string {
 	switch platform {
 	case "rust":
@@ -81,8 +83,9 @@ func eventPlatform(platform string) string {
 	return otherPlatform
 }
 
-// takeHeadline sets type and message from the text if the record has none. In logs, Python's SDK records only the first argument of an
-// exception as its message. The text has the message that Sentry's SDK sends.
+// takeHeadline sets type and message from the text if the record has none. In logs, Python's SDK
+// records only the first argument of an exception as its message. The text has the message that
+// Sentry's SDK sends.
 func (e *exception) takeHeadline() {
 	thrown := &e.trace.Exceptions[0]
 	if e.kindName == "" {
@@ -98,8 +101,8 @@ func (e *exception) takeHeadline() {
 	}
 }
 
-// identify returns a text that is equal for all records of an exception: the last component of its type, and its innermost frame or,
-// without frames, its message.
+// identify returns a text that is equal for all records of an exception: the last component of its
+// type, and its innermost frame or, without frames, its message.
 func (e *exception) identify() string {
 	parts := []string{lastComponent(e.kindName)}
 	if len(e.trace.Exceptions) > 0 && len(e.trace.Exceptions[0].Frames) > 0 {
@@ -112,7 +115,8 @@ func (e *exception) identify() string {
 	return attr.HashID(parts...)
 }
 
-// lastComponent returns PaymentError for shop.payment.PaymentError, Shop::PaymentError and Shop\PaymentError.
+// lastComponent returns PaymentError for shop.payment.PaymentError, Shop::PaymentError and
+// Shop\PaymentError.
 func lastComponent(name string) string {
 	return name[strings.LastIndexAny(name, `.:\`)+1:]
 }

@@ -26,8 +26,8 @@ func (e *exception) stacktrace(frames []stacktext.Frame) *event.Stacktrace {
 	return stack
 }
 
-// withoutRecorder removes the frames of OpenTelemetry's Python SDK from the outer end: use_span is a context manager around application
-// code, and its frames are absent in events of Sentry's SDK.
+// withoutRecorder removes the frames of OpenTelemetry's Python SDK from the outer end: use_span is
+// a context manager around application code, and its frames are absent in events of Sentry's SDK.
 func withoutRecorder(frames []stacktext.Frame) []stacktext.Frame {
 	for len(frames) > 1 && isRecorder(&frames[0]) {
 		frames = frames[1:]
@@ -60,8 +60,8 @@ func (e *exception) eventFrame(f *stacktext.Frame) event.EventFrame {
 	return frame
 }
 
-// paths returns the path of a file, if it is absolute, and its name. As in Sentry's SDK for Python, the name is the path relative to the
-// folder of the package manager or the standard library.
+// paths returns the path of a file, if it is absolute, and its name. As in Sentry's SDK for Python,
+// the name is the path relative to the folder of the package manager or the standard library.
 func paths(file string) (abs, name string) {
 	file = attr.Clip(strings.TrimPrefix(file, "file://"), maxFrameText)
 	name = file
@@ -84,8 +84,8 @@ var frameTypes = map[stacktext.Language]string{
 	stacktext.DotNet: "dotnet", stacktext.Go: "go", stacktext.Ruby: "ruby", stacktext.Elixir: "beam",
 }
 
-// inApp reports whether a frame belongs to the application, by the rules of Sentry's SDK for the language. It is absent for Java, because
-// the project's settings decide.
+// inApp reports whether a frame belongs to the application, by the rules of Sentry's SDK for the
+// language. It is absent for Java, because the project's settings decide.
 func (e *exception) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
 	file := strings.ReplaceAll(f.File, `\`, "/")
 	switch e.trace.Language {

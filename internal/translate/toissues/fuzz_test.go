@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// FuzzFromTraces: any message becomes events that ingest accepts, within the bound, and stays as it is. The same message always results
-// in the same events.
+// FuzzFromTraces: any message becomes events that ingest accepts, within the bound, and stays as it
+// is. The same message always results in the same events.
 func FuzzFromTraces(f *testing.F) {
 	random := rand.New(rand.NewPCG(19, 6))
 	for _, stack := range recordedStacks(f) {

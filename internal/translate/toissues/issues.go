@@ -52,9 +52,11 @@ type Event struct {
 	tosentry.Outgoing
 	// Failure identifies the failure, also in later messages and other signals.
 	Failure [24]byte
-	// Kind identifies failures of the same kind: those with the same type and position, in any trace.
+	// Kind identifies failures of the same kind: those with the same type and position, in any
+	// trace.
 	Kind string
-	// Provisional states that the event has no stack, and that a span may state the same failure with its stack.
+	// Provisional states that the event has no stack, and that a span may state the same failure
+	// with its stack.
 	Provisional bool
 }
 
@@ -221,8 +223,8 @@ func (r *record) failure() (id [24]byte) {
 	return id
 }
 
-// spend reports whether an event may repeat attributes of this size, and otherwise counts them as omitted. This bounds the output by the
-// input.
+// spend reports whether an event may repeat attributes of this size, and otherwise counts them as
+// omitted. This bounds the output by the input.
 func (e *exporter) spend(size int, field string) bool {
 	if size > e.copies {
 		e.Flaws = discard.AddFlaw(e.Flaws, field, 1)

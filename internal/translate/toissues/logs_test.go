@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// shopLogs returns a log record before a failure, and the failure as Python's OpenTelemetry SDK logs
-// it: the type without its module, and only the first argument as the message.
+// shopLogs returns a log record before a failure, and the failure as Python's OpenTelemetry SDK
+// logs it: the type without its module, and only the first argument as the message.
 func shopLogs() (plog.Logs, plog.LogRecord) {
 	logs := plog.NewLogs()
 	resource := logs.ResourceLogs().AppendEmpty()
@@ -126,7 +126,8 @@ func TestLogRecordsWithoutATrace(t *testing.T) {
 	assert.NotEqual(t, export.Events[0].EventID, export.Events[1].EventID)
 }
 
-// Sentry does its own symbolication, so it gets the stack and the type as they were before the processor symbolicate.
+// Sentry does its own symbolication, so it gets the stack and the type as they were before the
+// processor symbolicate.
 func TestSymbolicatedLogRecord(t *testing.T) {
 	logs, record := shopLogs()
 	want := decodeEvent(t, &FromLogs(logs, logOptions()).Events[0])
@@ -141,8 +142,9 @@ func TestSymbolicatedLogRecord(t *testing.T) {
 	assert.Equal(t, want.Extra, got.Extra)
 }
 
-// TestNestedClassOfJava: spans of OpenTelemetry's Java SDK state the canonical name of a nested class, the stack and log records its
-// binary name, as in events of Sentry's SDK. Both are the same failure.
+// TestNestedClassOfJava: spans of OpenTelemetry's Java SDK state the canonical name of a nested
+// class, the stack and log records its binary name, as in events of Sentry's SDK. Both are the same
+// failure.
 func TestNestedClassOfJava(t *testing.T) {
 	var kinds []string
 	for _, name := range []string{"com.example.Shop.PaymentError", "com.example.Shop$PaymentError"} {

@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/relaytest"
 )
 
-// TestNormalizer: Sentry's own processing finds no error in any event and moves nothing to _meta, whatever values the attributes have.
+// TestNormalizer: Sentry's own processing finds no error in any event and moves nothing to _meta,
+// whatever values the attributes have.
 func TestNormalizer(t *testing.T) {
 	relaytest.Python(t)
 	stacks := recordedStacks(t)

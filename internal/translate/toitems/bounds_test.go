@@ -83,7 +83,8 @@ func requireBound(t *testing.T, export tosentry.Export, input int) {
 	require.NotEmpty(t, export.Items)
 }
 
-// FuzzFromLogs: any message becomes items that ingest accepts, within the bound, and stays as it is.
+// FuzzFromLogs: any message becomes items that ingest accepts, within the bound, and stays as it
+// is.
 func FuzzFromLogs(f *testing.F) {
 	logs := plog.NewLogs()
 	scope := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty()

@@ -62,8 +62,8 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 }
 
-// fields sets the fields, the contexts, and the members of contexts that have their own attributes. All other attributes belong in
-// contexts.trace.data.
+// fields sets the fields, the contexts, and the members of contexts that have their own attributes.
+// All other attributes belong in contexts.trace.data.
 func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	if e.tags == nil || len(e.tags) > 1000 { // clearing it for each event would take longer
 		e.tags = map[string]bool{}
@@ -143,8 +143,8 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	}
 }
 
-// readGroup reads an attribute of a context, the user, the request or the response. It reports whether the attribute is one of these, or
-// describes only the record.
+// readGroup reads an attribute of a context, the user, the request or the response. It reports
+// whether the attribute is one of these, or describes only the record.
 func (e *logExporter) readGroup(out *event.ErrorEvent, key string, value pcommon.Value) (known bool) {
 	if e.contexts.Read(key, value) || tosentry.ReadRequest(&e.request, key, value, &e.scratch) {
 		return true
@@ -169,8 +169,9 @@ type contextMember struct {
 	json []byte
 }
 
-// placeOf returns the member of a context that an attribute contains, and reports whether the attribute is such a member, is read elsewhere,
-// or describes only the record. It is the inverse of fromsentry.contextKeys, except that the replay is a separate context.
+// placeOf returns the member of a context that an attribute contains, and reports whether the
+// attribute is such a member, is read elsewhere, or describes only the record. It is the inverse of
+// fromsentry.contextKeys, except that the replay is a separate context.
 func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	switch key {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
@@ -199,8 +200,8 @@ func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	return member, true
 }
 
-// fillContexts adds to the contexts that have been read those of the resource and the members that have their own attributes. Feedback is
-// also a context.
+// fillContexts adds to the contexts that have been read those of the resource and the members that
+// have their own attributes. Feedback is also a context.
 func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
 	repeat := e.spend(s.Size)
@@ -225,7 +226,8 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 	}
 }
 
-// fillMessage is the inverse of fromsentry.putMessage and eventBody. fields has set the template and the parameters.
+// fillMessage is the inverse of fromsentry.putMessage and eventBody. fields has set the template
+// and the parameters.
 func (e *logExporter) fillMessage(m *event.Message, body pcommon.Value) {
 	m.Formatted = body.AsString()
 	switch m.Template {

@@ -13,12 +13,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file writes the lists of maps that fromsentry/log_exceptions.go creates: exceptions and threads. Their members have Sentry's names.
-// There, the innermost frame comes first; in Sentry, it comes last.
+// This file writes the lists of maps that fromsentry/log_exceptions.go creates: exceptions and
+// threads. Their members have Sentry's names. There, the innermost frame comes first; in Sentry, it
+// comes last.
 //
-// It writes JSON without structs in between: an event has hundreds of such members, and reading them into structs took half of the time.
+// It writes JSON without structs in between: an event has hundreds of such members, and reading
+// them into structs took half of the time.
 
-// appendMember appends a member of one of the objects of Sentry's schema. It omits members that are not in the schema, or have another form.
+// appendMember appends a member of one of the objects of Sentry's schema. It omits members that are
+// not in the schema, or have another form.
 type appendMember func(dst []byte, name string, value pcommon.Value) []byte
 
 func inException(dst []byte, name string, value pcommon.Value) []byte {

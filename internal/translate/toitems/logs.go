@@ -76,7 +76,8 @@ type logExporter struct {
 	payload []byte
 }
 
-// logExporters pools the memory for records: an SDK sends each event in a message of its own, where allocations would take most of the time.
+// logExporters pools the memory for records: an SDK sends each event in a message of its own, where
+// allocations would take most of the time.
 var logExporters = sync.Pool{New: func() any { return new(logExporter) }}
 
 // release returns the memory to the pool, unless it is much larger than that of a usual event.

@@ -40,7 +40,8 @@ type aggregate interface {
 	Exemplars() pmetric.ExemplarSlice
 }
 
-// aggregate adds the elements of a histogram. It reports whether the caller may also add its buckets.
+// aggregate adds the elements of a histogram. It reports whether the caller may also add its
+// buckets.
 //
 // The recordings of a distribution from Sentry are its exemplars, if it has one for each.
 func (p *point) aggregate(data aggregate) (buckets bool) {
@@ -108,8 +109,8 @@ func (p *point) bucket(bound float64, count uint64) {
 	}
 }
 
-// summary adds the quantiles. Count and sum of a summary are totals since a start, which it does not
-// state.
+// summary adds the quantiles. Count and sum of a summary are totals since a start, which it does
+// not state.
 func (p *point) summary(data pmetric.SummaryDataPoint) {
 	p.at, p.attrs = data.Timestamp(), data.Attributes()
 	if data.Flags().NoRecordedValue() {

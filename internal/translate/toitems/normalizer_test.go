@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestNormalizer: Sentry's own processing finds no more errors in events of SDKs that went to OTLP and back than in the originals.
+// TestNormalizer: Sentry's own processing finds no more errors in events of SDKs that went to OTLP
+// and back than in the originals.
 func TestNormalizer(t *testing.T) {
 	relaytest.Python(t)
 	var names []string

@@ -30,8 +30,8 @@ var options = Options{
 	ReceivedNano:  receivedNano,
 }
 
-// TestItemsThereAndBack takes every item of the cases that becomes log records to OTLP and back, and
-// compares the text. The differences that docs/mapping.md lists are applied to what was sent.
+// TestItemsThereAndBack takes every item of the cases that becomes log records to OTLP and back,
+// and compares the text. The differences that docs/mapping.md lists are applied to what was sent.
 func TestItemsThereAndBack(t *testing.T) {
 	counts := map[string]int{}
 	for _, c := range golden.Cases(t) {

@@ -67,8 +67,8 @@ func translateAndroid(t *testing.T, item sentry.Item) (out pprofile.Profiles, ok
 	return out, true
 }
 
-// TestAndroidAsChunks: profiles of Android traces, and the JavaScript profiles sent with them, become chunks that Sentry accepts, with all
-// their observations.
+// TestAndroidAsChunks: profiles of Android traces, and the JavaScript profiles sent with them,
+// become chunks that Sentry accepts, with all their observations.
 func TestAndroidAsChunks(t *testing.T) {
 	for name, platforms := range map[string][]string{
 		"android-v1-art":            {"android"},

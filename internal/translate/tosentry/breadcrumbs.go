@@ -17,7 +17,8 @@ import (
 // maxCrumbs is the default limit of breadcrumbs in SDKs (max_breadcrumbs).
 const maxCrumbs = 100
 
-// crumbs collects the span events of a transaction. Sentry's spans have no events; a breadcrumb is the closest equivalent.
+// crumbs collects the span events of a transaction. Sentry's spans have no events; a breadcrumb is
+// the closest equivalent.
 type crumbs struct {
 	t   *sentryevent.Transaction
 	all []sentryevent.Breadcrumb
@@ -51,7 +52,8 @@ func exceptionText(attrs pcommon.Map) string {
 	return kind + ": " + message
 }
 
-// settle appends the last maxCrumbs events, sorted by time, to the breadcrumbs of the transaction. It returns the number of dropped events.
+// settle appends the last maxCrumbs events, sorted by time, to the breadcrumbs of the transaction.
+// It returns the number of dropped events.
 func (c *crumbs) settle() (tooMany int) {
 	slices.SortStableFunc(c.all, func(a, b sentryevent.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
 	tooMany = max(len(c.all)-maxCrumbs, 0)

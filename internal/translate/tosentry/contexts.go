@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Contexts collects the contexts of an event or a transaction: attributes, and members that are in other attributes.
+// Contexts collects the contexts of an event or a transaction: attributes, and members that are in
+// other attributes.
 type Contexts struct {
 	all    []context
 	replay pcommon.Value
@@ -52,7 +53,8 @@ func (c *Contexts) Read(key string, value pcommon.Value) bool {
 	return ok
 }
 
-// AddMachine adds the replay and, if repeat is set, the machine of the resource, and the other resource attributes as a separate context.
+// AddMachine adds the replay and, if repeat is set, the machine of the resource, and the other
+// resource attributes as a separate context.
 func (c *Contexts) AddMachine(resource *Resource, repeat bool, scratch *attr.Scratch) {
 	if repeat {
 		for _, m := range resource.machine.all {

@@ -74,7 +74,8 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryImageVMAddr:           attributeImageVMAddr,
 }
 
-// keyTable stores the kind of every entry of the attribute table, so that each entry is looked up only once, not per sample or frame.
+// keyTable stores the kind of every entry of the attribute table, so that each entry is looked up
+// only once, not per sample or frame.
 type keyTable struct {
 	table pprofile.KeyValueAndUnitSlice
 	kinds []attributeKind

@@ -15,15 +15,18 @@ type ExportOptions struct {
 	// MaxItemBytes limits the payload of an item; 0 = Sentry's limit.
 	MaxItemBytes int
 
-	// ProfilerIDAttributes are the resource attributes from which profiler IDs are derived if the data has none; nil means
-	// attr.DefaultProfilerIDAttributes. Use the same attributes for profiles and traces.
+	// ProfilerIDAttributes are the resource attributes from which profiler IDs are derived if the
+	// data has none; nil means attr.DefaultProfilerIDAttributes. Use the same attributes for
+	// profiles and traces.
 	ProfilerIDAttributes []string
 
-	// Profiled states that profiles of the same processes are also exported. Spans without a profiler session then refer to the session
-	// derived from their resource. Without profiles, such a reference would be a dead link in Sentry.
+	// Profiled states that profiles of the same processes are also exported. Spans without a
+	// profiler session then refer to the session derived from their resource. Without profiles,
+	// such a reference would be a dead link in Sentry.
 	Profiled bool
 
-	// WallSessions makes spans refer to the sessions of wall-clock profiles instead of CPU profiles.
+	// WallSessions makes spans refer to the sessions of wall-clock profiles instead of CPU
+	// profiles.
 	WallSessions bool
 
 	// SpansOnly sends all spans in span containers (span v2) instead of transactions.
@@ -38,17 +41,19 @@ func (o *ExportOptions) atMost(limit int) int {
 	return min(o.MaxItemBytes, limit)
 }
 
-// Outgoing is an item ready to be sent, alone in its envelope. It depends only on the message and the options: translating the same message
-// again, after a crash, yields the same items with the same IDs.
+// Outgoing is an item ready to be sent, alone in its envelope. It depends only on the message and
+// the options: translating the same message again, after a crash, yields the same items with the
+// same IDs.
 //
-// Item.Header contains the type and, for chunks, the platform. len(Item.Payload) is the uncompressed size. sentry.LimitedBy returns the
-// rate limits that apply.
+// Item.Header contains the type and, for chunks, the platform. len(Item.Payload) is the
+// uncompressed size. sentry.LimitedBy returns the rate limits that apply.
 type Outgoing struct {
 	sentry.Item
 
 	// EventID belongs in the envelope header; "" = none.
 	EventID string
-	// Trace belongs in the envelope header, where the sender adds its public key; nil = none. Span containers require it.
+	// Trace belongs in the envelope header, where the sender adds its public key; nil = none. Span
+	// containers require it.
 	Trace *sentry.DynamicSamplingContext
 	// Count is the number of observations or spans in the item.
 	Count int
@@ -57,7 +62,8 @@ type Outgoing struct {
 // Export is the result for a message.
 type Export struct {
 	Items []Outgoing
-	// Lost counts dropped observations, spans and span events by reason. A sample without timestamps counts as one observation.
+	// Lost counts dropped observations, spans and span events by reason. A sample without
+	// timestamps counts as one observation.
 	Lost []discard.Loss
 	// Flaws count images, measurements and dangling references that were dropped from items.
 	Flaws []discard.Flaw

@@ -75,8 +75,8 @@ func (e *traceExporter) session() string {
 	return e.resource.session
 }
 
-// repeatResource reports whether an item may repeat the resource. Copies use at most half of the output limit of a message; items without a
-// copy are counted.
+// repeatResource reports whether an item may repeat the resource. Copies use at most half of the
+// output limit of a message; items without a copy are counted.
 func (e *traceExporter) repeatResource() bool {
 	if e.resource.Size > e.copies {
 		e.flaw("resource", 1)

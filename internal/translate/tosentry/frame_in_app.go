@@ -22,7 +22,8 @@ var platformOfFrames = map[string]string{
 	"rust": "rust", "v8js": "node",
 }
 
-// splitFunction splits the module from the function name, where OpenTelemetry's profilers write it in front: Sentry groups by module.
+// splitFunction splits the module from the function name, where OpenTelemetry's profilers write it
+// in front: Sentry groups by module.
 //
 //	go   net/http.(*Server).Serve  →  net/http, (*Server).Serve
 //	jvm  java.lang.Thread.run      →  java.lang.Thread, run
@@ -42,8 +43,8 @@ func splitFunction(f profile.Frame, frameType string) (function, module string) 
 	return f.Function, ""
 }
 
-// InApp classifies frames of languages for which Sentry has no rule and assumes false. For the other languages it returns absent, so that
-// Sentry's rule applies.
+// InApp classifies frames of languages for which Sentry has no rule and assumes false. For the
+// other languages it returns absent, so that Sentry's rule applies.
 func InApp(f *profile.Frame, frameType string) profile.InApp {
 	switch frameType {
 	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:

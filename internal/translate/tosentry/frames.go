@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// frameReader translates stacks of locations to stacks of frames: the inverse of fromsentry.frameTranslator. Its lookup tables cover the
-// dictionary of a message; frames and stacks are those of the current profile.
+// frameReader translates stacks of locations to stacks of frames: the inverse of
+// fromsentry.frameTranslator. Its lookup tables cover the dictionary of a message; frames and
+// stacks are those of the current profile.
 type frameReader struct {
 	view dictionary.View
 	keys keyTable
@@ -53,9 +54,10 @@ type stackResult struct {
 	reason discard.Reason // why samples with this stack are unusable
 }
 
-// maxStackFrames and maxStackEntries bound the frames of inlined calls in one profile: a location of a hundred bytes can contain as many
-// frames, and any number of stacks can refer to it. The deepest recorded stack has 195 frames; a stack overflow in Java is some 20,000
-// deep. A payload of 45 MB holds 16 million indices of two digits.
+// maxStackFrames and maxStackEntries bound the frames of inlined calls in one profile: a location
+// of a hundred bytes can contain as many frames, and any number of stacks can refer to it. The
+// deepest recorded stack has 195 frames; a stack overflow in Java is some 20,000 deep. A payload of
+// 45 MB holds 16 million indices of two digits.
 const (
 	maxStackFrames  = 1 << 15
 	maxStackEntries = 1 << 24
@@ -72,7 +74,8 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 	r.reserve(d)
 }
 
-// reserve reserves memory for a profile that uses the whole dictionary: growing the lists of a large profile would copy them several times.
+// reserve reserves memory for a profile that uses the whole dictionary: growing the lists of a
+// large profile would copy them several times.
 func (r *frameReader) reserve(d pprofile.ProfilesDictionary) {
 	entries := 0
 	for _, stack := range d.StackTable().All() {
@@ -137,8 +140,8 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	return r.stacks.Append(r.indices...), ""
 }
 
-// read returns the frames of a location, or none if the limit is reached. A missing location becomes an empty frame: stacks keep their
-// depth.
+// read returns the frames of a location, or none if the limit is reached. A missing location
+// becomes an empty frame: stacks keep their depth.
 func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	if !r.view.Location(index, &r.loc) {
 		r.broken++
@@ -171,7 +174,8 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 	return frameRange{int32(first), int32(len(r.frames))}
 }
 
-// common sets the fields that all frames of a location share. It sets Filename or AbsPath if the line's file is the other of the two.
+// common sets the fields that all frames of a location share. It sets Filename or AbsPath if the
+// line's file is the other of the two.
 func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameType string) {
 	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
@@ -218,7 +222,8 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 	return frameType
 }
 
-// refer records a reference to a mapping. For frames from other sources, its file name is the package.
+// refer records a reference to a mapping. For frames from other sources, its file name is the
+// package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 	filename, known := r.mappingOf.Get(int(index))
 	if !known {
@@ -249,7 +254,8 @@ type rawFrame struct {
 	set                    bool
 }
 
-// setProfiled sets the raw function and position of a symbolicated location: Sentry does its own symbolication.
+// setProfiled sets the raw function and position of a symbolicated location: Sentry does its own
+// symbolication.
 func (r *frameReader) setProfiled(f *profile.Frame) {
 	f.Function, f.Module = r.raw.function, attr.FirstText(r.raw.module, f.Module)
 	r.setPosition(f, r.raw.file, r.raw.line, r.raw.column)
@@ -306,8 +312,9 @@ func finish(f *profile.Frame, frameType string) {
 	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
 }
 
-// settlePlatform returns the platform of the profile: the stated one, else that of most frames. Native and kernel frames count only if
-// there are no others, because such code runs below every language. Frames of the resulting platform then need no platform.
+// settlePlatform returns the platform of the profile: the stated one, else that of most frames.
+// Native and kernel frames count only if there are no others, because such code runs below every
+// language. Frames of the resulting platform then need no platform.
 func (r *frameReader) settlePlatform(stated string) string {
 	platform := stated
 	if platform == "" {

@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// images returns the debug images of a profile: the mappings to which its frames refer, then images that were never mappings. Ingest
-// rejects profiles with an image of an unknown type or with an invalid ID, so such images are repaired or dropped.
+// images returns the debug images of a profile: the mappings to which its frames refer, then images
+// that were never mappings. Ingest rejects profiles with an image of an unknown type or with an
+// invalid ID, so such images are repaired or dropped.
 func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
 	known, size := map[imageKey]int{}, 0
 	keep := func(image sentryprofile.Image) {
@@ -61,7 +62,8 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	return images
 }
 
-// maxImageText bounds the texts of all images of a profile, which each of its chunks repeats: 20,000 images of 200 bytes.
+// maxImageText bounds the texts of all images of a profile, which each of its chunks repeats:
+// 20,000 images of 200 bytes.
 const maxImageText = 4 << 20
 
 func textOfImage(i *sentryprofile.Image) int {
@@ -76,8 +78,8 @@ type imageKey struct {
 
 func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
 
-// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. ok is false if the mapping has no ID that symbol
-// servers know; Go's build ID is an example.
+// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. ok is false if
+// the mapping has no ID that symbol servers know; Go's build ID is an example.
 func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
 	r.view.Mapping(index, &r.mapping)
 	m := &r.mapping

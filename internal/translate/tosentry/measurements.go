@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// readMeasurements is the inverse of fromsentry.attributeList.measurements, for both formats: V1 counts times from the start of the
-// profile. Ingest rejects a chunk with an unknown unit, so such series are dropped.
+// readMeasurements is the inverse of fromsentry.attributeList.measurements, for both formats: V1
+// counts times from the start of the profile. Ingest rejects a chunk with an unknown unit, so such
+// series are dropped.
 func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export) (all []sentryprofile.Measurement) {
 	attribute, ok := view.Get(profile.AttributeIndices(), semconv.SentryMeasurements)
 	if !ok || attribute.Type() != pcommon.ValueTypeMap {

@@ -112,8 +112,8 @@ func TestEBPFProcesses(t *testing.T) {
 	}
 }
 
-// A recording of the eBPF profiler: each of three processes is one session with all its samples, its
-// release and its names.
+// A recording of the eBPF profiler: each of three processes is one session with all its samples,
+// its release and its names.
 func TestEBPFRecording(t *testing.T) {
 	type process struct {
 		release string
@@ -186,7 +186,8 @@ func TestEBPFRecordingInBatch(t *testing.T) {
 	require.GreaterOrEqual(t, len(got), gotCount)
 }
 
-// Profiles of other types, periods and attributes, of Sentry's SDKs and without times are not joined.
+// Profiles of other types, periods and attributes, of Sentry's SDKs and without times are not
+// joined.
 func TestProfilesThatAreNotJoined(t *testing.T) {
 	p := producers.EBPF("a", 1, someTime)
 	profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()

@@ -40,7 +40,8 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity
 	return src
 }
 
-// sentryID returns an ID in Sentry's form. It returns a hash if the text is not a UUID, and "" if it is empty.
+// sentryID returns an ID in Sentry's form. It returns a hash if the text is not a UUID, and "" if
+// it is empty.
 func sentryID(text string) string {
 	if text == "" {
 		return ""

@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2) within the limits of Sentry's ingest: the inverse
-// of fromsentry.ChunkToProfiles. The message may be invalid in any way; it is not modified.
+// ProfilesToChunks translates profiles of any origin to profile chunks (sample format V2) within
+// the limits of Sentry's ingest: the inverse of fromsentry.ChunkToProfiles. The message may be
+// invalid in any way; it is not modified.
 func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 	e := newProfileExporter(profiles, o)
 	defer e.release()
@@ -37,10 +38,11 @@ func ProfilesToChunks(profiles pprofile.Profiles, o ExportOptions) Export {
 
 // Reasons for dropping a profile or a part of it, in addition to those of Sentry's ingest.
 const (
-	// ReasonNotTime: the values are bytes, objects or contentions. Sentry's profiles support only time.
+	// ReasonNotTime: the values are bytes, objects or contentions. Sentry's profiles support only
+	// time.
 	ReasonNotTime discard.Reason = "sample_type_not_time"
-	// ReasonProfileRestated: another profile of the scope has the same observations. Go's CPU profiles contain them as counts and as
-	// nanoseconds.
+	// ReasonProfileRestated: another profile of the scope has the same observations. Go's CPU
+	// profiles contain them as counts and as nanoseconds.
 	ReasonProfileRestated discard.Reason = "profile_restated"
 	// ReasonNoProfileTime: neither the samples nor the profile have a time.
 	ReasonNoProfileTime discard.Reason = "profile_without_time"
@@ -97,8 +99,8 @@ func (e *profileExporter) release() {
 	profileExporters.Put(e)
 }
 
-// group is a profile, or several of one process that differ only in time: profilers for a whole host send one every few seconds, and a
-// batch has many.
+// group is a profile, or several of one process that differ only in time: profilers for a whole
+// host send one every few seconds, and a batch has many.
 type group struct {
 	origin
 	weight   weight
@@ -112,8 +114,8 @@ type groupKey struct {
 	attributes string
 }
 
-// groups returns the profiles of a scope to translate. Profiles of Sentry's SDKs remain the chunks that they were, and those without times
-// keep their duration.
+// groups returns the profiles of a scope to translate. Profiles of Sentry's SDKs remain the chunks
+// that they were, and those without times keep their duration.
 func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identity) (groups []*group) {
 	restated, byKey := restatements(e.view, profiles), map[groupKey]*group{}
 	for p, profile := range profiles.All() {
@@ -194,8 +196,9 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	}
 }
 
-// add appends an item for a part of a profile. The first part has the ID of the profile. Later parts, and profiles without an ID or with
-// the ID of an earlier profile, get an ID derived from their content: Sentry keeps one chunk per ID.
+// add appends an item for a part of a profile. The first part has the ID of the profile. Later
+// parts, and profiles without an ID or with the ID of an earlier profile, get an ID derived from
+// their content: Sentry keeps one chunk per ID.
 func (e *profileExporter) add(part chunking.Part, platform, id string) {
 	if id == "" || part.Number > 0 || e.chunkIDs[id] {
 		id = part.ContentID()
@@ -215,8 +218,9 @@ func chunkHeader(platform string) sentry.ItemHeader {
 	return sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: platform}
 }
 
-// original appends the original payload of the profile, if it was kept; transforms that change a profile remove it. Payloads that ingest
-// would reject are not used; their profiles are translated instead.
+// original appends the original payload of the profile, if it was kept; transforms that change a
+// profile remove it. Payloads that ingest would reject are not used; their profiles are translated
+// instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
 	kept := payload.Of(profile, attr.OriginalPayloadFormat)
 	if kept == nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// ReadIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's attributes take precedence over
-// OpenTelemetry's. Platform is "" if neither states a language.
+// ReadIdentity is the inverse of fromsentry.fillResource, for resources of any origin: Sentry's
+// attributes take precedence over OpenTelemetry's. Platform is "" if neither states a language.
 func ReadIdentity(resource pcommon.Map) attr.Identity {
 	id := attr.Identity{
 		Platform:    platformOf(resource),
@@ -29,8 +29,9 @@ func ReadIdentity(resource pcommon.Map) attr.Identity {
 	return id.Clipped()
 }
 
-// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of attr.Platforms, where several platforms share a language.
-// Android, which Sentry bills separately from Java, is stated in sentry.platform.
+// languages are the Sentry platforms of OpenTelemetry's languages: the inverse of attr.Platforms,
+// where several platforms share a language. Android, which Sentry bills separately from Java, is
+// stated in sentry.platform.
 var languages = map[string]string{
 	"cpp": "native", "dotnet": "csharp", "erlang": "elixir", "go": "go", "java": "java", "kotlin": "java", "nodejs": "node",
 	"php": "php", "python": "python", "ruby": "ruby", "rust": "rust", "swift": "cocoa", "webjs": "javascript",
@@ -54,14 +55,16 @@ func validPlatform(text string) string {
 	return text
 }
 
-// environmentOf returns the environment. Host-wide profilers know it only as an environment variable of the process.
+// environmentOf returns the environment. Host-wide profilers know it only as an environment
+// variable of the process.
 func environmentOf(resource pcommon.Map) string {
 	return attr.FirstText(attr.TextOf(resource, semconv.DeploymentEnvironmentName), attr.TextOf(resource, semconv.DeploymentEnvironment),
 		attr.TextOf(resource, semconv.ProcessEnvironmentVariableSentryEnvironment))
 }
 
-// releaseOf is the inverse of fromsentry.splitRelease. Resources from host-wide profilers have no service.version, but may have the
-// environment variables of the process and the tag of its container image.
+// releaseOf is the inverse of fromsentry.splitRelease. Resources from host-wide profilers have no
+// service.version, but may have the environment variables of the process and the tag of its
+// container image.
 func releaseOf(resource pcommon.Map) string {
 	if sent := attr.TextOf(resource, semconv.SentryRelease); sent != "" || IsFromSentry(resource) {
 		return sent
@@ -95,8 +98,8 @@ func imageTag(resource pcommon.Map) string {
 	return tags.Slice().At(0).AsString()
 }
 
-// InScope sets the SDK to the scope if the resource has none: in profiles without an SDK, the scope is the profiler. Sentry requires both
-// name and version.
+// InScope sets the SDK to the scope if the resource has none: in profiles without an SDK, the scope
+// is the profiler. Sentry requires both name and version.
 func InScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptions) attr.Identity {
 	id.Sdk = cmp.Or(id.Sdk, sentry.ClientSDK{Name: scope.Name(), Version: scope.Version()})
 	switch {
@@ -108,7 +111,8 @@ func InScope(id attr.Identity, scope pcommon.InstrumentationScope, o ExportOptio
 	return id.Clipped()
 }
 
-// IsFromSentry reports whether fromsentry wrote the resource. Fields that are absent from such a resource were not sent.
+// IsFromSentry reports whether fromsentry wrote the resource. Fields that are absent from such a
+// resource were not sent.
 func IsFromSentry(resource pcommon.Map) bool {
 	_, project := resource.Get(semconv.SentryProjectID)
 	_, platform := resource.Get(semconv.SentryPlatform)

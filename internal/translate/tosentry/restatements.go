@@ -19,9 +19,10 @@ type run struct {
 	kind, unit              string // of the period
 }
 
-// restatements marks the profiles of a scope that repeat the observations of another one, as in Go's CPU profiles: samples/count and
-// cpu/nanoseconds, both with the period type cpu. Equal times and periods are not sufficient: profiles of other processes or of the wall
-// clock may have the same.
+// restatements marks the profiles of a scope that repeat the observations of another one, as in
+// Go's CPU profiles: samples/count and cpu/nanoseconds, both with the period type cpu. Equal times
+// and periods are not sufficient: profiles of other processes or of the wall clock may have the
+// same.
 func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool {
 	marked := make([]bool, profiles.Len())
 	counts, times := map[run][]int{}, map[run][]int{}
@@ -59,7 +60,8 @@ func restatements(view dictionary.View, profiles pprofile.ProfilesSlice) []bool 
 	return marked
 }
 
-// observationsOf returns a key that is equal for profiles with equal attributes and observations, in any unit.
+// observationsOf returns a key that is equal for profiles with equal attributes and observations,
+// in any unit.
 func observationsOf(view dictionary.View, profile pprofile.Profile) string {
 	w, _ := weightOf(view, profile)
 	samples := make([]string, 0, profile.Samples().Len())

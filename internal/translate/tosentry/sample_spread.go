@@ -9,12 +9,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// maxRepeats bounds the observations that the values of one profile become. A thread that is sampled at 101 Hz for one minute has 6060. For
-// larger values, each observation represents more time, which preserves the proportions. Each value becomes at least one observation.
+// maxRepeats bounds the observations that the values of one profile become. A thread that is
+// sampled at 101 Hz for one minute has 6060. For larger values, each observation represents more
+// time, which preserves the proportions. Each value becomes at least one observation.
 const maxRepeats = 10_000
 
-// In a message with many profiles, each gets an equal share of half of ExportOverhead (the other half is for frames), or as many
-// observations as its own samples allow: a sample has about ten bytes.
+// In a message with many profiles, each gets an equal share of half of ExportOverhead (the other
+// half is for frames), or as many observations as its own samples allow: a sample has about ten
+// bytes.
 const (
 	bytesOfRepeat    = 2 * 70
 	repeatsPerSample = 20
@@ -24,8 +26,9 @@ func (r *sampleReader) maxRepeats() int {
 	return min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
 }
 
-// spread converts counts to observations. Samples without a time share the profile's duration, per thread and one after another, in
-// proportion to their counts. Sentry requires times, and no other order is known.
+// spread converts counts to observations. Samples without a time share the profile's duration, per
+// thread and one after another, in proportion to their counts. Sentry requires times, and no other
+// order is known.
 func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) weight {
 	total := 0.0
 	clock := threadClock{start: uint64(profile.Time()), duration: float64(profile.DurationNano()), period: float64(w.period)}
@@ -64,8 +67,8 @@ type threadClock struct {
 	counts, done     []float64
 }
 
-// next returns the time of a sample's first observation and the duration of the sample. A sample with its own time lasts no longer than a
-// chunk.
+// next returns the time of a sample's first observation and the duration of the sample. A sample
+// with its own time lasts no longer than a chunk.
 func (t *threadClock) next(c countedSample) (begin uint64, length float64) {
 	if c.at != 0 {
 		return min(c.at, jsonscan.MaxUnixNano), min(c.count*t.period, maxPeriod)

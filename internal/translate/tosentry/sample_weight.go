@@ -15,15 +15,17 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// weight is the time that the values of a profile represent. Sentry's format has no values: a sample lasts until the next one of its
-// thread. It can therefore represent only CPU time or wall-clock time.
+// weight is the time that the values of a profile represent. Sentry's format has no values: a
+// sample lasts until the next one of its thread. It can therefore represent only CPU time or
+// wall-clock time.
 type weight struct {
 	period  uint64  // nanoseconds per observation
 	perUnit float64 // observations per value of 1
 	onCPU   bool    // a thread without observations is not running; otherwise, it is assumed to remain in its last stack
 }
 
-// maxPeriod bounds the period of a profile: a profiler that takes less than one sample per minute does not measure time.
+// maxPeriod bounds the period of a profile: a profiler that takes less than one sample per minute
+// does not measure time.
 const maxPeriod = sentry.MaxOutgoingChunkSeconds * attr.NanosPerSecond
 
 // weightOf returns the weight of a profile, or the reason if it does not measure time.

@@ -19,7 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// sampleReader converts the samples of a profile, in all their shapes, to observations sorted by time.
+// sampleReader converts the samples of a profile, in all their shapes, to observations sorted by
+// time.
 //
 //	timestamps             one observation each
 //	timestamps and values  observations by value, from the timestamp on, one period apart
@@ -58,8 +59,8 @@ type countedSample struct {
 	at            uint64 // Unix nanoseconds of the first observation; 0 = unknown
 }
 
-// read reads the samples of a group. It returns the weight of the observations, which is larger than that of the profiles if there are too
-// many samples.
+// read reads the samples of a group. It returns the weight of the observations, which is larger
+// than that of the profiles if there are too many samples.
 func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
 	r.observations = r.observations[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
@@ -125,10 +126,12 @@ func (r *sampleReader) sample(sample pprofile.Sample, w weight, frames *frameRea
 // noThread is the thread ID of samples without a thread.
 const noThread = "0"
 
-// threadOr returns the ID of a thread, for samples and spans: Sentry accepts any text, so a name can replace the ID.
+// threadOr returns the ID of a thread, for samples and spans: Sentry accepts any text, so a name
+// can replace the ID.
 func threadOr(id, name string) string { return attr.FirstText(id, name, noThread) }
 
-// thread returns the index of the sample's thread. The first sample with a name or a priority determines these fields.
+// thread returns the index of the sample's thread. The first sample with a name or a priority
+// determines these fields.
 func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 	var id, name, priority int32 // indices of the attribute table; 0 = none
 	for i := range attributes.Len() {

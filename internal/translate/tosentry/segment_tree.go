@@ -21,7 +21,8 @@ type segmentTree struct {
 // elsewhere is the segment of a span whose root is in another message.
 const elsewhere = -1
 
-// SegmentRoots returns the index of the root of each span's segment; -1 if the root is in another message.
+// SegmentRoots returns the index of the root of each span's segment; -1 if the root is in another
+// message.
 func SegmentRoots(spans []ptrace.Span) []int {
 	traced := make([]tracedSpan, len(spans))
 	for i, span := range spans {
@@ -82,8 +83,9 @@ func (t *segmentTree) resolve(spans []tracedSpan, from int, byID map[spanKey]int
 	return t.segment[from]
 }
 
-// isRoot reports whether the span begins a segment. Sentry's SDKs state this. In OpenTelemetry, such a span has no parent or a remote
-// parent. Without flags, the parent of a server or consumer span is considered remote if it is not in the message.
+// isRoot reports whether the span begins a segment. Sentry's SDKs state this. In OpenTelemetry,
+// such a span has no parent or a remote parent. Without flags, the parent of a server or consumer
+// span is considered remote if it is not in the message.
 func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 	if stated, ok := s.Attributes().Get(semconv.SentryIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
 		return stated.Bool()
@@ -100,7 +102,8 @@ func isRoot(s *tracedSpan, byID map[spanKey]int) bool {
 	return !parentIsHere && (s.Kind() == ptrace.SpanKindServer || s.Kind() == ptrace.SpanKindConsumer)
 }
 
-// owner returns the span that determines the segment of a span: the root that it states, else its parent.
+// owner returns the span that determines the segment of a span: the root that it states, else its
+// parent.
 func owner(s *tracedSpan, byID map[spanKey]int, segment []int) (int, bool) {
 	if root, ok := byID[spanKey{s.TraceID(), attr.SpanIDOf(attr.TextOf(s.Attributes(), semconv.SentrySegmentID))}]; ok && segment[root] == root {
 		return root, true

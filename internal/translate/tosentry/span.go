@@ -83,8 +83,8 @@ func originText(text string) string {
 	}, text), maxOp)
 }
 
-// childSpan returns a child span of a transaction. It always has a thread, by which Sentry finds the samples, but a profiler ID only if
-// that differs from the transaction's.
+// childSpan returns a child span of a transaction. It always has a thread, by which Sentry finds
+// the samples, but a profiler ID only if that differs from the transaction's.
 func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
@@ -109,7 +109,8 @@ func putThread(s *event.Span, p attr.Profiling) {
 	}
 }
 
-// profilingOf returns the reference from a span to the chunks of ProfilesToChunks: both derive the same profiler ID.
+// profilingOf returns the reference from a span to the chunks of ProfilesToChunks: both derive the
+// same profiler ID.
 func (e *traceExporter) profilingOf(s *tracedSpan) (p attr.Profiling) {
 	attrs := s.Attributes()
 	p = attr.Profiling{
@@ -135,7 +136,8 @@ func timesOf(s ptrace.Span) (start, end jsonscan.Timestamp) {
 	return jsonscan.Timestamp{UnixNano: begin, Set: true}, jsonscan.Timestamp{UnixNano: max(begin, stop), Set: true}
 }
 
-// descriptionOf returns the name, or "" if fromsentry derived the name for a span without a description.
+// descriptionOf returns the name, or "" if fromsentry derived the name for a span without a
+// description.
 func descriptionOf(s ptrace.Span, out *event.Span, fromSentry bool) string {
 	switch name := s.Name(); {
 	case !fromSentry:

@@ -13,28 +13,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and new OpenTelemetry conventions.
+// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and
+// new OpenTelemetry conventions.
 
 // fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {
 	out.Op = attr.FirstText(out.Op, ForeignOp(s))
 	out.Origin = attr.FirstText(out.Origin, "auto.otel")
-	if kind := kindName(s.Kind()); out.Kind == "" && kind != "" {
+	if kind := attr.SpanKindName(s.Kind()); out.Kind == "" && kind != "" {
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryKind, Value: attr.JsonString(kind)})
 	}
 	if message := s.Status().Message(); message != "" && !strings.EqualFold(message, out.Status) {
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryStatusMessage, Value: attr.JsonString(message)})
 	}
-}
-
-// kindName is the inverse of attr.SpanKinds.
-func kindName(kind ptrace.SpanKind) string {
-	for name, known := range attr.SpanKinds {
-		if known == kind {
-			return name
-		}
-	}
-	return ""
 }
 
 // ForeignOp returns the operation: https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
@@ -83,8 +74,8 @@ func byKind(kind ptrace.SpanKind, op string) string {
 	return op
 }
 
-// foreignDescription returns the statement or the request, else the name. OpenTelemetry span names have low cardinality and are often only
-// a method.
+// foreignDescription returns the statement or the request, else the name. OpenTelemetry span names
+// have low cardinality and are often only a method.
 func foreignDescription(s ptrace.Span) string {
 	attrs := s.Attributes()
 	if statement := attr.FirstText(attr.TextOf(attrs, semconv.DBQueryText), attr.TextOf(attrs, semconv.DBStatement)); statement != "" {
@@ -114,7 +105,8 @@ func foreignSource(s ptrace.Span) string {
 	return "custom"
 }
 
-// hasField reports whether a resource attribute has a field in Sentry's format, as sent by Sentry SDKs that use OpenTelemetry.
+// hasField reports whether a resource attribute has a field in Sentry's format, as sent by Sentry
+// SDKs that use OpenTelemetry.
 func hasField(key string, fromSentry bool) bool {
 	switch key {
 	case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,

@@ -14,7 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// streamedSpan is the inverse of fromsentry.fillStreamedSpan: a self-contained span of a span container.
+// streamedSpan is the inverse of fromsentry.fillStreamedSpan: a self-contained span of a span
+// container.
 func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmentTree) event.StreamedSpan {
 	s := &spans[index]
 	root := tree.segment[index]
@@ -68,11 +69,12 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	if !e.resource.FromSentry {
 		all.text(semconv.SentryOp, ForeignOp(s.Span))
 		all.text(semconv.SentryOrigin, "auto.otel")
-		all.text(semconv.SentryKind, kindName(s.Kind()))
+		all.text(semconv.SentryKind, attr.SpanKindName(s.Kind()))
 	}
 }
 
-// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without the suffix.
+// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without
+// the suffix.
 type unitEntry struct {
 	unit    string
 	belongs bool
@@ -102,7 +104,8 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 	return units
 }
 
-// sharedAttributes adds the identity of the sender, which a transaction states only once. Segments also get the resource.
+// sharedAttributes adds the identity of the sender, which a transaction states only once. Segments
+// also get the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	id := s.id
 	all.text(semconv.SentryRelease, id.Release)

@@ -21,17 +21,6 @@ func TestOriginText(t *testing.T) {
 	require.Equal(t, "ab", clip("ab\u00e4", 3)[:2], "no part of a character")
 }
 
-func TestStatusOfHTTP(t *testing.T) {
-	for code, want := range map[int64]string{
-		100: "", 200: "", 399: "", 400: "invalid_argument", 401: "unauthenticated", 402: "invalid_argument", 403: "permission_denied",
-		404: "not_found", 409: "already_exists", 413: "failed_precondition", 429: "resource_exhausted", 498: "invalid_argument",
-		499: "cancelled", 500: "internal_error", 501: "unimplemented", 502: "internal_error", 503: "unavailable", 504: "deadline_exceeded",
-		600: "internal_error",
-	} {
-		require.Equal(t, want, statusOfHTTP(code), code)
-	}
-}
-
 func TestSplitFunction(t *testing.T) {
 	for _, row := range [][4]string{ // name, frame type → function, module
 		{"java.lang.Thread.run", "jvm", "run", "java.lang.Thread"},

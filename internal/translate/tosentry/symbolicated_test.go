@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestSymbolicatedThereAndBack: Sentry does its own symbolication, so it gets the frames of the SDK after the processor symbolicate has renamed all
-// of them.
+// TestSymbolicatedThereAndBack: Sentry does its own symbolication, so it gets the frames of the SDK
+// after the processor symbolicate has renamed all of them.
 func TestSymbolicatedThereAndBack(t *testing.T) {
 	renamed := 0
 	afterTranslation = func(p pprofile.Profiles) pprofile.Profiles {
@@ -40,8 +40,8 @@ func TestSymbolicatedThereAndBack(t *testing.T) {
 	require.Greater(t, renamed, 300)
 }
 
-// everything has a source map with another name and place for each frame. Profiles of node have paths, and lines of callers: their map has one
-// line. A ProGuard mapping renames all classes.
+// everything has a source map with another name and place for each frame. Profiles of node have
+// paths, and lines of callers: their map has one line. A ProGuard mapping renames all classes.
 type everything struct{ pprofile.ProfilesDictionary }
 
 func (e everything) Mapping(string) (*proguard.Mapping, symbols.Status) {

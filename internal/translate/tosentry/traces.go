@@ -12,9 +12,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TracesToTransactions translates spans of any origin. Each segment in the message, which is the work of one service on one request,
-// becomes a transaction with its spans. Spans of segments in other messages, and spans that exceed the limits of a transaction, are sent in
-// span containers, one or more per trace.
+// TracesToTransactions translates spans of any origin. Each segment in the message, which is the
+// work of one service on one request, becomes a transaction with its spans. Spans of segments in
+// other messages, and spans that exceed the limits of a transaction, are sent in span containers,
+// one or more per trace.
 func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 	e := traceExporter{options: o, copies: attr.ExportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
 	for _, resource := range traces.ResourceSpans().All() {
@@ -113,7 +114,8 @@ func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingC
 	}
 }
 
-// maxName is the maximum length of transaction names in Sentry's schema. It applies to all text in headers.
+// maxName is the maximum length of transaction names in Sentry's schema. It applies to all text in
+// headers.
 const maxName = 200
 
 // containers translates spans to span containers. Each contains spans with one trace header.
@@ -132,7 +134,8 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 	}
 }
 
-// container translates spans with the same trace header. Each span is written once; if it does not fit, it starts the next container.
+// container translates spans with the same trace header. Each span is written once; if it does not
+// fit, it starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
 	w := event.NewContainerWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
 	first := 0 // of the container
@@ -175,5 +178,6 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 	})
 }
 
-// ReasonSpanEvent: a span event in a container, which has no field for it, or beyond the limit of breadcrumbs.
+// ReasonSpanEvent: a span event in a container, which has no field for it, or beyond the limit of
+// breadcrumbs.
 const ReasonSpanEvent discard.Reason = "span_event_no_place"

@@ -433,7 +433,8 @@ func FuzzTracesToTransactions(f *testing.F) {
 	})
 }
 
-// TestTraceHeader: the trace header of each item has the members that its spans state; spans without any have those of their segment.
+// TestTraceHeader: the trace header of each item has the members that its spans state; spans
+// without any have those of their segment.
 func TestTraceHeader(t *testing.T) {
 	const replay = "0123456789abcdef0123456789abcdef"
 	for _, c := range []struct{ sent, want attr.TraceHeader }{

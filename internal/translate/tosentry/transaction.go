@@ -43,14 +43,16 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	return t
 }
 
-// takeEvent moves the attributes of a root that belong to its transaction to their fields. It returns the others.
+// takeEvent moves the attributes of a root that belong to its transaction to their fields. It
+// returns the others.
 func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []event.NamedValue, scratch *attr.Scratch) (rest []event.NamedValue) {
 	attrs := s.Attributes()
 	t.User = AppendUser(nil, attrs, e.resource.FromSentry, scratch)
 	t.Request = RequestOf(attrs, s.Kind(), scratch)
 	namesServer := has(attrs, semconv.SentryServerName)
 	for _, member := range data {
-		// Only a few keys need the value, and each lookup searches the list, which may have a hundred thousand entries.
+		// Only a few keys need the value, and each lookup searches the list, which may have a
+		// hundred thousand entries.
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
@@ -87,7 +89,8 @@ func has(attrs pcommon.Map, key string) bool {
 	return ok
 }
 
-// AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address that of the user.
+// AppendUser is the inverse of fromsentry.putUser. Only in data from Sentry is the client's address
+// that of the user.
 func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scratch *attr.Scratch) []event.NamedValue {
 	for key, value := range attrs.All() {
 		user, _ = AppendUserField(user, key, value, fromSentry, scratch)
@@ -95,7 +98,8 @@ func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scr
 	return user
 }
 
-// AppendUserField appends the field that an attribute states, and reports whether the attribute is one of the user.
+// AppendUserField appends the field that an attribute states, and reports whether the attribute is
+// one of the user.
 func AppendUserField(user []event.NamedValue, key string, value pcommon.Value, fromSentry bool, scratch *attr.Scratch) ([]event.NamedValue, bool) {
 	if name := attr.UserField(key); name != "" {
 		if fromSentry || key != semconv.ClientAddress {
@@ -118,8 +122,9 @@ var requestOnly = map[string]bool{
 	semconv.SentryRequestEnv:         true,
 }
 
-// RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also remain in the data of the span, where
-// Sentry reads them for spans; for events, it reads them from the request.
+// RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
+// remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
+// the request.
 func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *event.HTTPRequest {
 	if kind == ptrace.SpanKindClient { // an outgoing request
 		return nil
@@ -135,7 +140,8 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *
 	return &request
 }
 
-// ReadRequest sets the field that an attribute states. It reports whether the attribute is one of the request.
+// ReadRequest sets the field that an attribute states. It reports whether the attribute is one of
+// the request.
 func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch *attr.Scratch) bool {
 	switch key {
 	case semconv.URLFull:

@@ -35,7 +35,8 @@ func ingested(chunk object) object {
 
 const vroomStart = 1_777_629_600_000_000_000
 
-// asEvents returns a chunk with the events of a method trace, in the form of Sentry's ingest (relay-profiling, android/chunk.rs).
+// asEvents returns a chunk with the events of a method trace, in the form of Sentry's ingest
+// (relay-profiling, android/chunk.rs).
 func asEvents(trace *arttrace.Trace) object {
 	duration := func(micros int64) object { return object{"secs": micros / 1e6, "nanos": micros % 1e6 * 1000} }
 	var threads, methods, events []object
@@ -123,8 +124,9 @@ func askVroom(t *testing.T, python string, chunks ...object) (trees []map[string
 	return trees
 }
 
-// callTree sums up times by call path, in functions of the calls from the outermost on. For lambdas, Sentry has other names in samples
-// than in events, and does not find their callers, so paths through one begin behind it.
+// callTree sums up times by call path, in functions of the calls from the outermost on. For
+// lambdas, Sentry has other names in samples than in events, and does not find their callers, so
+// paths through one begin behind it.
 func callTree(rows []vroomRow) map[string]vroomTimes {
 	byStack := map[float64]vroomRow{}
 	for _, row := range rows {
@@ -154,8 +156,8 @@ func callTree(rows []vroomRow) map[string]vroomTimes {
 	return tree
 }
 
-// functionName returns class and method. For events, Sentry has the package, and a name with class and signature; for samples, it has class
-// and method.
+// functionName returns class and method. For events, Sentry has the package, and a name with class
+// and signature; for samples, it has class and method.
 func functionName(module, function string) string {
 	name, _, isEvent := strings.Cut(function, "(")
 	if isEvent {
@@ -164,8 +166,8 @@ func functionName(module, function string) string {
 	return strings.TrimSuffix(module+"."+name, ".<init>")
 }
 
-// TestAsVroomSeesIt: in the samples that the exporter sends, Sentry's own processing finds the call tree that it finds in the events of the
-// trace, with the same times to a period for each call.
+// TestAsVroomSeesIt: in the samples that the exporter sends, Sentry's own processing finds the call
+// tree that it finds in the events of the trace, with the same times to a period for each call.
 func TestAsVroomSeesIt(t *testing.T) {
 	python := os.Getenv("VROOMRS_PYTHON")
 	if python == "" {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package answer has the parts that responses of all views share: texts within a budget of bytes, and
-// attributes.
+// Package answer has the parts that responses of all views share: texts within a budget of bytes,
+// and attributes.
 package answer
 
 import (

@@ -32,7 +32,8 @@ func TestBudget(t *testing.T) {
 	assert.Equal(t, 5, out.Omitted)
 }
 
-// TestAttributeLists: all attributes are listed up to MaxAttributes of them, and then how many more there are.
+// TestAttributeLists: all attributes are listed up to MaxAttributes of them, and then how many more
+// there are.
 func TestAttributeLists(t *testing.T) {
 	for all, want := range map[int]int{0: 0, 3: 3, MaxAttributes: MaxAttributes, MaxAttributes + 2: MaxAttributes + 1} {
 		var out Omissions

@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// JSON encodes a response. It does not escape <, which would take six bytes. The content type, nosniff and the
-// content security policy prevent interpretation as HTML.
+// JSON encodes a response. It does not escape <, which would take six bytes. The content type,
+// nosniff and the content security policy prevent interpretation as HTML.
 func JSON(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

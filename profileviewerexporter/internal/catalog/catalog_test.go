@@ -23,7 +23,8 @@ import (
 
 const many = 2*listing.PageSize + 50
 
-// filled returns a store with many services, each with a profile and a trace of its own. Their sizes differ.
+// filled returns a store with many services, each with a profile and a trace of its own. Their
+// sizes differ.
 func filled(t *testing.T) *store.Store {
 	t.Helper()
 	s, arrived := store.New(64<<20, time.Hour), time.Now().Add(-time.Minute)

@@ -22,7 +22,8 @@ const (
 	maxFramesShown = 1000
 	// maxVars is the maximum number of local variables of a frame.
 	maxVars = 50
-	// maxContext is the maximum number of source lines before and after the line of a frame. SDKs send 5.
+	// maxContext is the maximum number of source lines before and after the line of a frame. SDKs
+	// send 5.
 	maxContext = 20
 )
 

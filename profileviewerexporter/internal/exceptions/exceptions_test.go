@@ -75,7 +75,8 @@ func list(t *testing.T, groups Groups, query string) ListAnswer {
 	return groups.List(q, 0)
 }
 
-// TestGroups: errors are equal if the type and the application frames are, regardless of lines, library frames and messages.
+// TestGroups: errors are equal if the type and the application frames are, regardless of lines,
+// library frames and messages.
 func TestGroups(t *testing.T) {
 	base := []testFrame{{"libraise", 1, false}, {"pay", 10, true}, {"checkout", 20, true}}
 	groups, _ := groupsOf(t,
@@ -122,7 +123,8 @@ func TestFingerprint(t *testing.T) {
 	assert.Len(t, different, 2)
 }
 
-// TestRecordedEvent: the detail of a recorded event has its stack, lines, local variables and breadcrumbs.
+// TestRecordedEvent: the detail of a recorded event has its stack, lines, local variables and
+// breadcrumbs.
 func TestRecordedEvent(t *testing.T) {
 	body, err := os.ReadFile("../../../testdata/cases/event-python/in.envelope")
 	require.NoError(t, err)
@@ -154,7 +156,8 @@ func TestRecordedEvent(t *testing.T) {
 	}
 }
 
-// TestSymbolicated: symbolicated frames have the names from the symbol file and the raw ones; errors are grouped by the former.
+// TestSymbolicated: symbolicated frames have the names from the symbol file and the raw ones;
+// errors are grouped by the former.
 func TestSymbolicated(t *testing.T) {
 	logs := record(1, "a.i", "x", testFrame{"a", 6, true}, testFrame{"outline", 1, true}, testFrame{"kept", 7, true})
 	attributes := logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes()

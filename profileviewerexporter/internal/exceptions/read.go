@@ -27,14 +27,15 @@ type Error struct {
 }
 
 const (
-	// maxRead is the maximum total size of the messages that are decoded for a response, about a second's work. The first message may exceed it.
+	// maxRead is the maximum total size of the messages that are decoded for a response, about a
+	// second's work. The first message may exceed it.
 	maxRead = 32 << 20
 	// maxErrors is the maximum number of errors in a response.
 	maxErrors = 20_000
 )
 
-// Each visits the errors of messages, which must be sorted, the newest first. It decodes one message
-// at a time, and returns the number of errors in the messages beyond its limits.
+// Each visits the errors of messages, which must be sorted, the newest first. It decodes one
+// message at a time, and returns the number of errors in the messages beyond its limits.
 func Each(messages []*store.Message, visit func(*Error)) (unread int, err error) {
 	bytes, visited := 0, 0
 	for _, m := range messages {

@@ -16,7 +16,8 @@ import (
 const (
 	// maxExceptions is the maximum number of exceptions of a chain. Real chains have a few.
 	maxExceptions = 20
-	// maxFrames is the maximum number of frames of a stack: the innermost are listed. Sentry's servers keep 250.
+	// maxFrames is the maximum number of frames of a stack: the innermost are listed. Sentry's
+	// servers keep 250.
 	maxFrames = 250
 )
 
@@ -146,7 +147,8 @@ func (e *exception) addStack(m pcommon.Map) {
 	}
 }
 
-// addFrames adds a frame or, if a symbol file has names for it, the functions that it consists of, innermost first.
+// addFrames adds a frame or, if a symbol file has names for it, the functions that it consists of,
+// innermost first.
 func (e *exception) addFrames(m pcommon.Map) {
 	raw := structuredFrame(m)
 	list, ok := m.Get("symbolicated")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package guard protects the content of the viewer from other sites, including those that point one
-// of their host names to this address (DNS rebinding), and from scripts in the data, for instance in
-// a function name.
+// of their host names to this address (DNS rebinding), and from scripts in the data, for instance
+// in a function name.
 package guard
 
 import (

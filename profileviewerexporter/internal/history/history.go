@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package history keeps a copy of the viewer's store in a storage extension, so that stored messages
-// survive a restart.
+// Package history keeps a copy of the viewer's store in a storage extension, so that stored
+// messages survive a restart.
 //
-// The storage has the messages of the store, each under a number, and the range of these numbers. It
-// has the same limits as the store: an evicted message is deleted from the storage as well. All
+// The storage has the messages of the store, each under a number, and the range of these numbers.
+// It has the same limits as the store: an evicted message is deleted from the storage as well. All
 // accesses except the first one happen in the background. If the storage fails, messages are not
 // copied; the store is not affected.
 package history
@@ -35,8 +35,8 @@ const (
 const (
 	keyRange = "range"
 
-	// maxTransaction is the maximum size of the messages in a transaction, except for a single message:
-	// the storage extension copies a transaction.
+	// maxTransaction is the maximum size of the messages in a transaction, except for a single
+	// message: the storage extension copies a transaction.
 	maxTransaction = 4 << 20
 
 	// retryPause is the minimum time between a failed transaction and the next one.
@@ -144,8 +144,8 @@ func (h *History) Discard() {
 	h.discard = true
 }
 
-// load loads the messages of earlier runs, the latest first: if the store has no room for all of them,
-// it evicts the oldest ones.
+// load loads the messages of earlier runs, the latest first: if the store has no room for all of
+// them, it evicts the oldest ones.
 func (h *History) load(first, next uint64) {
 	for number := next; number > first; {
 		number--

@@ -161,7 +161,8 @@ func (r *run) bodies() (list []string) {
 	return list
 }
 
-// TestRestart: the next run has the same messages of all signals, with the same IDs, in the same order.
+// TestRestart: the next run has the same messages of all signals, with the same IDs, in the same
+// order.
 func TestRestart(t *testing.T) {
 	d := newDisk()
 	before := start(t, d, 1<<20)
@@ -238,7 +239,8 @@ func TestExpired(t *testing.T) {
 	assert.Len(t, d.content(), 2)
 }
 
-// TestNewMessagesWhileLoading: messages that arrive during the load are the latest, and the last to be evicted.
+// TestNewMessagesWhileLoading: messages that arrive during the load are the latest, and the last to
+// be evicted.
 func TestNewMessagesWhileLoading(t *testing.T) {
 	d := newDisk()
 	r := start(t, d, 1<<20)
@@ -319,7 +321,8 @@ func TestUnreadableRange(t *testing.T) {
 	assert.True(t, d.closed)
 }
 
-// TestDamage: a damaged message is deleted; the others are loaded. A damaged range loses all of them.
+// TestDamage: a damaged message is deleted; the others are loaded. A damaged range loses all of
+// them.
 func TestDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"changed":   func(b []byte) []byte { b[20] ^= 1; return b },

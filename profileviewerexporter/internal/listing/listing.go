@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package listing selects a page of a list: filtered, searched and sorted by the query of a request.
+// Package listing selects a page of a list: filtered, searched and sorted by the query of a
+// request.
 package listing
 
 import (

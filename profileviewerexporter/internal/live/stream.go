@@ -10,18 +10,19 @@ import (
 )
 
 const (
-	// pause is the minimum time between two events of a stream. One event covers all changes since the
-	// last one.
+	// pause is the minimum time between two events of a stream. One event covers all changes since
+	// the last one.
 	pause = 500 * time.Millisecond
 	// heartbeat is the maximum time between two writes to a stream: it finds clients that have
 	// disappeared, and prevents proxies from closing the stream.
 	heartbeat = 15 * time.Second
-	// timeout is the maximum time of a write. A client that does not read for longer loses its stream.
+	// timeout is the maximum time of a write. A client that does not read for longer loses its
+	// stream.
 	timeout = 10 * time.Second
 )
 
-// Stream serves the current state and, after each change, the new one. For each client, it holds only
-// the last event that the client received; a slow client does not delay others.
+// Stream serves the current state and, after each change, the new one. For each client, it holds
+// only the last event that the client received; a slow client does not delay others.
 type Stream struct {
 	// Changed returns channels that are closed at the next change.
 	Changed func() (a, b <-chan struct{})

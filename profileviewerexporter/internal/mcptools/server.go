@@ -16,8 +16,8 @@ import (
 // maxRequest is the maximum size of a request: enough for the arguments of a tool.
 const maxRequest = 64 << 10
 
-// Handler is the endpoint. It is stateless: clients use no memory between their requests, and have no
-// streams. It builds one response at a time, in memory.
+// Handler is the endpoint. It is stateless: clients use no memory between their requests, and have
+// no streams. It builds one response at a time, in memory.
 type Handler struct {
 	server   http.Handler
 	sending  func(w http.ResponseWriter, r *http.Request, size int64) (done func())

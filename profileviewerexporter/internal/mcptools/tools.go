@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// defaultLimit and maxLimit limit the lists of a result: models read all of it. The API returns no
-	// more than a few hundred entries.
+	// defaultLimit and maxLimit limit the lists of a result: models read all of it. The API returns
+	// no more than a few hundred entries.
 	defaultLimit = 20
 	maxLimit     = 200
 
@@ -159,8 +159,8 @@ func add[In any](s *mcp.Server, c *client, t tool[In]) {
 	})
 }
 
-// part returns some values of a JSON object. It shortens lists to a number of entries, and states the
-// number of missing entries of a list in "more_…".
+// part returns some values of a JSON object. It shortens lists to a number of entries, and states
+// the number of missing entries of a list in "more_…".
 func part(object []byte, keep []string, limit int) (map[string]json.RawMessage, error) {
 	if limit <= 0 {
 		limit = defaultLimit

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxRead is the maximum total size of the messages that are searched for a response, about a second's work. The
-	// first message may exceed it.
+	// maxRead is the maximum total size of the messages that are searched for a response, about a
+	// second's work. The first message may exceed it.
 	maxRead = 32 << 20
 	// maxFound is the maximum number of records that are sorted. An entry takes 24 bytes.
 	maxFound = 500_000

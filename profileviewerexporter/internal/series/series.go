@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// maxRead is the maximum total size of the messages that are read for a response. The first message
-	// may exceed it.
+	// maxRead is the maximum total size of the messages that are read for a response. The first
+	// message may exceed it.
 	maxRead = 32 << 20
 	// maxSeries is the maximum number of series of a response, on all pages.
 	maxSeries = 5000
@@ -42,7 +42,8 @@ type Answer struct {
 	Low     float64            `json:"low"`
 	High    float64            `json:"high"`
 	Sum     float64            `json:"sum"`
-	// Values has one value per time step between first and last: the total for sums, the average for other kinds; null if there are no points.
+	// Values has one value per time step between first and last: the total for sums, the average
+	// for other kinds; null if there are no points.
 	Values []*float64 `json:"values"`
 }
 

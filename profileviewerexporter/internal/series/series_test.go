@@ -40,7 +40,8 @@ func message(service string) (pmetric.Metrics, pmetric.MetricSlice) {
 	return metrics, resource.ScopeMetrics().AppendEmpty().Metrics()
 }
 
-// TestSeries: the values of a chart add up to the points of a sum, and lie between the lowest and the highest of others.
+// TestSeries: the values of a chart add up to the points of a sum, and lie between the lowest and
+// the highest of others.
 func TestSeries(t *testing.T) {
 	metrics, all := message("shop")
 	orders := all.AppendEmpty()

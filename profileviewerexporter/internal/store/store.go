@@ -65,8 +65,8 @@ func (s *Store) add(m *Message) bool {
 	return true
 }
 
-// insert stores a message as the oldest one. It returns false if the message alone is larger than the
-// store.
+// insert stores a message as the oldest one. It returns false if the message alone is larger than
+// the store.
 func (s *Store) insert(m *Message, firstID uint64) bool {
 	size := m.size()
 	s.mu.Lock()

@@ -62,7 +62,8 @@ func TestProjectOfAMessage(t *testing.T) {
 	assert.Equal(t, "1", s.messages.Oldest().Tenant())
 }
 
-// TestOneTraceFillsTheStore: the time of an eviction depends on the evicted message, not on the rest of its trace.
+// TestOneTraceFillsTheStore: the time of an eviction depends on the evicted message, not on the
+// rest of its trace.
 func TestOneTraceFillsTheStore(t *testing.T) {
 	const messages = 20_000
 	s := New(messages/2*2*perMessage, time.Hour)
@@ -85,7 +86,8 @@ func totalAlloc() int64 {
 	return int64(stats.TotalAlloc)
 }
 
-// TestSize: the store uses no more memory than it counts, with few texts or many, in one message or many.
+// TestSize: the store uses no more memory than it counts, with few texts or many, in one message or
+// many.
 func TestSize(t *testing.T) {
 	long := strings.Repeat("x", timeline.MaxText)
 	messageOf := func(traces, spans, profiles int, text string) *Message {

@@ -19,7 +19,8 @@ type Fragment struct {
 	Spans   int
 	Records int // log records
 	Points  int // of metrics
-	// Exceptions is the number of log records that are errors, or of exceptions in the events of spans.
+	// Exceptions is the number of log records that are errors, or of exceptions in the events of
+	// spans.
 	Exceptions int
 
 	start, end uint64 // Unix nanoseconds

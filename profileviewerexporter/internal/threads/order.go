@@ -21,8 +21,8 @@ type threadUse struct {
 	busy    int64 // weight of samples on any stack
 }
 
-// Ordered returns at most a given number of the threads with samples. The page opens the first: of the
-// threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
+// Ordered returns at most a given number of the threads with samples. The page opens the first: of
+// the threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
 // while it takes samples.
 func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
 	uses := make([]threadUse, 0, len(p.Threads))
@@ -68,8 +68,9 @@ func useOf(p *timeline.Profile, t *timeline.Thread) threadUse {
 	return use
 }
 
-// isSampler reports whether a thread has the name of an SDK's sampler: sentry.profiler.ThreadScheduler
-// and sentry.profiler.ThreadContinuousScheduler of Python, io.sentry.SamplingProfiler of Cocoa.
+// isSampler reports whether a thread has the name of an SDK's sampler:
+// sentry.profiler.ThreadScheduler and sentry.profiler.ThreadContinuousScheduler of Python,
+// io.sentry.SamplingProfiler of Cocoa.
 func isSampler(thread string) bool {
 	thread = strings.ToLower(thread)
 	return strings.Contains(thread, "sentry") && (strings.Contains(thread, "profil") || strings.Contains(thread, "sampl"))

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
 
-// TestInitialThread: the page opens the thread that ran the longest of those that ran spans; blocked threads and the SDK's own
-// sampler, which is on a stack all the time, come later.
+// TestInitialThread: the page opens the thread that ran the longest of those that ran spans;
+// blocked threads and the SDK's own sampler, which is on a stack all the time, come later.
 func TestInitialThread(t *testing.T) {
 	every := func(n int) (at []time.Duration) {
 		for i := range n {

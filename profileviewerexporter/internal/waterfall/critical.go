@@ -9,8 +9,8 @@ import (
 
 // Critical reports which rows are on the critical path of a trace. Backwards from the end, the path
 // contains the span that ended last, then the one that ended last before that one began, and so on;
-// likewise among the children of each span on the path. If a span on the path were shorter, its parent
-// could be, too.
+// likewise among the children of each span on the path. If a span on the path were shorter, its
+// parent could be, too.
 func Critical(found []Span, rows []Row) []bool {
 	children := childRows(rows)
 	ends := func(row int) uint64 { return found[rows[row].Index].End }
@@ -46,7 +46,8 @@ func Critical(found []Span, rows []Row) []bool {
 
 const maxTime = 1<<64 - 1
 
-// childRows returns the rows below each row; index 0 has the roots, index i+1 the children of row i.
+// childRows returns the rows below each row; index 0 has the roots, index i+1 the children of row
+// i.
 func childRows(rows []Row) [][]int {
 	children := make([][]int, len(rows)+1)
 	var open []int // ancestors of the current row

@@ -12,8 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// MaxSpans is the maximum number of spans of a trace that are read, in order of arrival. The largest
-// traces in our recordings have a few hundred.
+// MaxSpans is the maximum number of spans of a trace that are read, in order of arrival. The
+// largest traces in our recordings have a few hundred.
 const MaxSpans = 100_000
 
 // Span is a span of a trace, without texts.

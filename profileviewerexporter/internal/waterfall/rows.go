@@ -20,7 +20,8 @@ const (
 	maxNameBytes = 1 << 20
 	// maxNames is the maximum number of different names of spans and services.
 	maxNames = 4096
-	// rowBytes is the maximum size of a row with its ID: five numbers below 2^53 and four small ones.
+	// rowBytes is the maximum size of a row with its ID: five numbers below 2^53 and four small
+	// ones.
 	rowBytes = 16 + 9 + 4*17 + 3*7
 )
 
@@ -32,8 +33,9 @@ type Answer struct {
 	Count  int      `json:"count"`  // number of spans
 	Names  []string `json:"names"`  // names of spans and services
 	IDs    string   `json:"ids"`    // span IDs, 16 hex digits per row
-	// Rows are lists of numbers: depth, start (nanoseconds after the origin), duration, index of the name, index of the service, flags
-	// (1: error, 2: critical path), number of samples, weight of the samples.
+	// Rows are lists of numbers: depth, start (nanoseconds after the origin), duration, index of
+	// the name, index of the service, flags (1: error, 2: critical path), number of samples, weight
+	// of the samples.
 	Rows [][8]int64 `json:"rows"`
 }
 

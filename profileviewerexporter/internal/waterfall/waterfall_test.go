@@ -25,7 +25,8 @@ func id(n int) (id pcommon.SpanID) {
 	return id
 }
 
-// TestCritical: of two parallel calls, the later one is on the critical path, and calls that their parent did not wait for are not.
+// TestCritical: of two parallel calls, the later one is on the critical path, and calls that their
+// parent did not wait for are not.
 func TestCritical(t *testing.T) {
 	found := []Span{
 		{id(1), id(0), 0, 100},  // root
@@ -48,7 +49,8 @@ func TestCritical(t *testing.T) {
 	assert.ElementsMatch(t, []int{1, 3, 4, 5, 7}, path)
 }
 
-// TestCriticalCoversTheRoot: the segments of the path are disjoint, and each span of it lies within its parent.
+// TestCriticalCoversTheRoot: the segments of the path are disjoint, and each span of it lies within
+// its parent.
 func TestCriticalCoversTheRoot(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -121,7 +123,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestRowsAreBounded: a response with as many spans as there may be, with long and different names and times, is below its limit.
+// TestRowsAreBounded: a response with as many spans as there may be, with long and different names
+// and times, is below its limit.
 func TestRowsAreBounded(t *testing.T) {
 	usual := stored(t, MaxSpans, func(i int) string { return fmt.Sprint("GET /item/", i%500) }, func(i int, span ptrace.Span) {
 		span.SetStartTimestamp(pcommon.Timestamp(1e18 + i*10_007))

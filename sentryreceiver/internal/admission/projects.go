@@ -24,8 +24,8 @@ type Project struct {
 	// downtime.
 	PublicKeys []string `mapstructure:"public_keys"`
 
-	// ResourceAttributes are added to the resources of all signals and override attributes from the SDK.
-	// Values are strings, numbers, booleans, or lists of one of these.
+	// ResourceAttributes are added to the resources of all signals and override attributes from the
+	// SDK. Values are strings, numbers, booleans, or lists of one of these.
 	ResourceAttributes map[string]any `mapstructure:"resource_attributes"`
 
 	// Disabled rejects the project, as Sentry does for disabled projects.

@@ -50,8 +50,8 @@ func (c *Config) allowsOrigin(origin string) bool {
 	return err == nil && isLocal(u.Hostname())
 }
 
-// allowsHost reports whether a Host header names this receiver. Names can be rebound to this address
-// by DNS, addresses cannot.
+// allowsHost reports whether a Host header names this receiver. Names can be rebound to this
+// address by DNS, addresses cannot.
 func (c *Config) allowsHost(hostport string) bool {
 	host := hostname(hostport)
 	return isLocal(host) || net.ParseIP(host) != nil || strings.EqualFold(host, hostname(c.Endpoint)) ||

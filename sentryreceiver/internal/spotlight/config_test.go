@@ -20,7 +20,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestGuard: pages of other sites can neither send nor listen, also with a name that leads to this machine.
+// TestGuard: pages of other sites can neither send nor listen, also with a name that leads to this
+// machine.
 func TestGuard(t *testing.T) {
 	const local, remote = "localhost:8969", "0.0.0.0:8969"
 	for _, test := range []struct {
@@ -70,7 +71,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardWithoutOrigin: an image of another site has no Origin. SDKs send no Sec-Fetch-Site, or that of a local page.
+// TestGuardWithoutOrigin: an image of another site has no Origin. SDKs send no Sec-Fetch-Site, or
+// that of a local page.
 func TestGuardWithoutOrigin(t *testing.T) {
 	c := Config{Endpoint: "localhost:8969"}
 	for site, want := range map[string]int{"": 200, "same-origin": 200, "same-site": 200, "none": 200, "cross-site": 403} {

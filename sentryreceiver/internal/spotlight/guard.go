@@ -22,7 +22,8 @@ func (c *Config) Guard(next http.Handler) http.Handler {
 		}
 		origin := r.Header.Get("Origin")
 		if origin == "" && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
-			// Images and no-cors requests have no Origin. Their page cannot read the response, but could use up all listeners.
+			// Images and no-cors requests have no Origin. Their page cannot read the response, but
+			// could use up all listeners.
 			http.Error(w, "Request from another site.", http.StatusForbidden)
 			return
 		}

@@ -123,8 +123,8 @@ func (s *Stream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// listen adds a listener and returns the position of its first envelope: the one after that with the
-// ID, or the oldest.
+// listen adds a listener and returns the position of its first envelope: the one after that with
+// the ID, or the oldest.
 func (s *Stream) listen(lastID string) (position int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +148,8 @@ func (s *Stream) leave() {
 	s.listeners--
 }
 
-// next returns the envelope at a position, or the oldest one after it, and advances the position. If
-// there is none, changed is closed at the next change.
+// next returns the envelope at a position, or the oldest one after it, and advances the position.
+// If there is none, changed is closed at the next change.
 func (s *Stream) next(position *int) (e envelope, changed <-chan struct{}, found, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package mapping determines the destination of the requests of each project, and replaces the project and key in them.
+// Package mapping determines the destination of the requests of each project, and replaces the
+// project and key in them.
 package mapping
 
 import (
@@ -24,8 +25,8 @@ type Destinations struct {
 	others    *Destination // nil = requests of other projects are not forwarded
 }
 
-// NewDestinations returns the destinations of a valid configuration: DSNs by project, and an address for all other projects, "" if they are
-// not forwarded.
+// NewDestinations returns the destinations of a valid configuration: DSNs by project, and an
+// address for all other projects, "" if they are not forwarded.
 func NewDestinations(dsns map[string]string, upstream string) *Destinations {
 	d := &Destinations{byProject: map[string]*Destination{}}
 	if base, err := url.Parse(upstream); err == nil && upstream != "" {

@@ -62,7 +62,8 @@ func (d *Destination) Header(header http.Header, key string) http.Header {
 	return changed
 }
 
-// mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other credentials stay unchanged.
+// mapCredentials replaces the key in "Sentry sentry_key=…, …" or "Basic base64(key:…)". Other
+// credentials stay unchanged.
 func (d *Destination) mapCredentials(value, key string) string {
 	scheme, rest, _ := strings.Cut(value, " ")
 	switch strings.ToLower(scheme) {
@@ -84,8 +85,8 @@ func (d *Destination) mapCredentials(value, key string) string {
 	return value
 }
 
-// EnvelopeEdits returns the changes to an envelope header: Sentry compares the DSN with the request, and uses the key in trace to find its
-// rules for dynamic sampling.
+// EnvelopeEdits returns the changes to an envelope header: Sentry compares the DSN with the
+// request, and uses the key in trace to find its rules for dynamic sampling.
 func (d *Destination) EnvelopeEdits() []sentry.HeaderEdit {
 	if !d.IsMapped() {
 		return nil
@@ -93,8 +94,9 @@ func (d *Destination) EnvelopeEdits() []sentry.HeaderEdit {
 	return []sentry.HeaderEdit{{Key: "dsn", Value: d.dsn.String()}, {Key: "trace", Inner: "public_key", Value: d.dsn.PublicKey}}
 }
 
-// Back converts a path at Sentry to the corresponding path of ours, with our prefix and project; the client resolves it against the address
-// that it uses. Addresses of other servers stay unchanged.
+// Back converts a path at Sentry to the corresponding path of ours, with our prefix and project;
+// the client resolves it against the address that it uses. Addresses of other servers stay
+// unchanged.
 func (d *Destination) Back(location, prefix, project string) string {
 	u, err := d.Base.Parse(location)
 	if err != nil || u.Host != d.Base.Host {

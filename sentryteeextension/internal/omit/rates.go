@@ -12,10 +12,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// Rates has a threshold for each item type: items whose hash is below it are forwarded. Types without a threshold are forwarded in full.
+// Rates has a threshold for each item type: items whose hash is below it are forwarded. Types
+// without a threshold are forwarded in full.
 type Rates map[sentry.ItemType]uint64
 
-// sampledTypes are the item types that may have a rate. Replay recordings follow their replay event; client reports are never omitted.
+// sampledTypes are the item types that may have a rate. Replay recordings follow their replay
+// event; client reports are never omitted.
 var sampledTypes = []sentry.ItemType{
 	sentry.ItemAttachment, sentry.ItemCheckIn, sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemLog, sentry.ItemProfile, sentry.ItemProfileChunk,
 	sentry.ItemReplayEvent, sentry.ItemReplayVideo, sentry.ItemSession, sentry.ItemSessions, sentry.ItemSpan, sentry.ItemTraceMetric,
@@ -49,9 +51,10 @@ func NewRates(config map[string]float64) Rates {
 	return r
 }
 
-// forwards reports whether items of this type with this ID are forwarded. All instances of the extension make the same decision, and an ID
-// that is forwarded at one rate is also forwarded at all higher rates. At equal or higher rates, the errors of a forwarded transaction are
-// therefore forwarded too.
+// forwards reports whether items of this type with this ID are forwarded. All instances of the
+// extension make the same decision, and an ID that is forwarded at one rate is also forwarded at
+// all higher rates. At equal or higher rates, the errors of a forwarded transaction are therefore
+// forwarded too.
 func (r Rates) forwards(t sentry.ItemType, id []byte) bool {
 	threshold, set := r[t]
 	if !set {

@@ -19,17 +19,20 @@ type Selection struct {
 	Omitted Losses // the other items
 }
 
-// cause is the reason for omitting an item, as in client reports. The zero value means that the item is forwarded.
+// cause is the reason for omitting an item, as in client reports. The zero value means that the
+// item is forwarded.
 type cause struct{ outcome, reason string }
 
 var (
 	// causeSampled is what SDKs report for data that their own sample rates exclude.
 	causeSampled = cause{event.OutcomeClientDiscard, "sample_rate"}
-	// causeLimited is what Relay reports for limited data; a limit without a reason is "generic" (tests/integration/test_proxy.py).
+	// causeLimited is what Relay reports for limited data; a limit without a reason is "generic"
+	// (tests/integration/test_proxy.py).
 	causeLimited = cause{event.OutcomeRateLimited, "generic"}
 )
 
-// Without an item of a leader type in the same envelope, Sentry rejects followers or shows them without context.
+// Without an item of a leader type in the same envelope, Sentry rejects followers or shows them
+// without context.
 var (
 	leaders   = map[sentry.ItemType]bool{sentry.ItemEvent: true, sentry.ItemTransaction: true, sentry.ItemFeedback: true, sentry.ItemReplayEvent: true}
 	followers = map[sentry.ItemType]bool{
@@ -71,8 +74,8 @@ func (s *Selection) causeOfLeader(items []sentry.Frame) cause {
 	return cause{}
 }
 
-// causeOf returns the reason for omitting an item. Rates take precedence over limits, because they always apply. Containers are sampled
-// by element.
+// causeOf returns the reason for omitting an item. Rates take precedence over limits, because they
+// always apply. Containers are sampled by element.
 func (s *Selection) causeOf(item *sentry.Item) cause {
 	switch t := item.Header.Type; {
 	case s.isSampled(t) && !isContainer(item) && !s.Rates.forwards(t, s.idOf(item)):
@@ -88,7 +91,8 @@ func (s *Selection) isSampled(t sentry.ItemType) bool {
 	return sampled
 }
 
-// idOf returns the ID by which an item is sampled. An item without an ID is sampled by its content, so that a retry has the same result.
+// idOf returns the ID by which an item is sampled. An item without an ID is sampled by its content,
+// so that a retry has the same result.
 func (s *Selection) idOf(item *sentry.Item) []byte {
 	if id := sentry.CorrelationID(item, &s.Header); id != "" {
 		return []byte(id)
@@ -96,7 +100,8 @@ func (s *Selection) idOf(item *sentry.Item) []byte {
 	return item.Payload
 }
 
-// isLimited reports whether a rate limit of Sentry currently applies to an item. As in Relay, items without a category are never limited.
+// isLimited reports whether a rate limit of Sentry currently applies to an item. As in Relay, items
+// without a category are never limited.
 func (s *Selection) isLimited(item *sentry.Item) bool {
 	if s.Limits == nil {
 		return false
@@ -139,8 +144,8 @@ func (s *Selection) isSampledContainer(item *sentry.Frame) bool {
 	return s.isSampled(item.Header.Type) && isContainer(&item.Item)
 }
 
-// sampleContainer removes elements from a container, so that each trace is complete or absent. A container that cannot be read is sampled
-// as a whole.
+// sampleContainer removes elements from a container, so that each trace is complete or absent. A
+// container that cannot be read is sampled as a whole.
 func (s *Selection) sampleContainer(item *sentry.Frame) (left sentry.Frame, some bool) {
 	t := item.Header.Type
 	payload, kept, omitted, ok := sentry.FilterContainer(item.Payload, func(traceID string) bool {
@@ -162,7 +167,8 @@ func (s *Selection) sampleContainer(item *sentry.Frame) (left sentry.Frame, some
 	return item.WithPayload(payload, kept), true
 }
 
-// Admits reports whether a request that consists of a single item is forwarded. If it is not, Admits adds it to Omitted.
+// Admits reports whether a request that consists of a single item is forwarded. If it is not,
+// Admits adds it to Omitted.
 func (s *Selection) Admits(item *sentry.Item) bool {
 	why := s.causeOf(item)
 	if why != (cause{}) {

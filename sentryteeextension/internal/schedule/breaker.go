@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// breaker pauses forwarding while Sentry does not respond. Each pause ends with one request as a probe.
+// breaker pauses forwarding while Sentry does not respond. Each pause ends with one request as a
+// probe.
 type breaker struct {
 	failures int           // in a row
 	pause    time.Duration // 0 = closed: all requests may be sent
@@ -16,7 +17,8 @@ type breaker struct {
 }
 
 const (
-	// tolerated is the number of consecutive failures that do not pause forwarding: single requests may fail while Sentry works.
+	// tolerated is the number of consecutive failures that do not pause forwarding: single requests
+	// may fail while Sentry works.
 	tolerated = 10
 
 	// firstPause and maxPause are the same as Relay's for its own upstream.
@@ -24,7 +26,8 @@ const (
 	maxPause   = time.Minute
 )
 
-// wait returns the time until a request may be sent. A negative result means that the probe has no reply yet.
+// wait returns the time until a request may be sent. A negative result means that the probe has no
+// reply yet.
 func (b *breaker) wait(now time.Time) time.Duration {
 	switch {
 	case b.pause == 0:
@@ -38,8 +41,9 @@ func (b *breaker) wait(now time.Time) time.Duration {
 // succeeded ends the pause.
 func (b *breaker) succeeded() { *b = breaker{} }
 
-// failed records a failed attempt, and reports whether it paused forwarding. Only first attempts count as failures and prolong the next
-// pause: retries may fail again while Sentry accepts others. Requests that were sent before the pause do not prolong it.
+// failed records a failed attempt, and reports whether it paused forwarding. Only first attempts
+// count as failures and prolong the next pause: retries may fail again while Sentry accepts others.
+// Requests that were sent before the pause do not prolong it.
 func (b *breaker) failed(first, probe bool, now time.Time) (opened bool) {
 	if first {
 		b.failures++

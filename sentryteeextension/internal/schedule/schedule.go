@@ -38,11 +38,12 @@ const (
 	// pauses is the number of different pauses between attempts: 1 s, 2 s, … 32 s, and maxPause.
 	pauses = 7
 
-	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts others: with their pauses, five minutes.
+	// maxRefusals is the maximum number of failed attempts of a request while Sentry accepts
+	// others: with their pauses, five minutes.
 	maxRefusals = 10
 
-	// freeFactor limits the attempts of a project to this many times the free consumers, as httpbody does for memory: a project alone gets
-	// four fifths, and leaves one fifth to the next.
+	// freeFactor limits the attempts of a project to this many times the free consumers, as
+	// httpbody does for memory: a project alone gets four fifths, and leaves one fifth to the next.
 	freeFactor = 4
 )
 
@@ -158,8 +159,8 @@ func (s *Schedule[E]) Pop() (e E, ok bool) {
 	return e, false
 }
 
-// Next removes and returns the request to send next. If there is none now, it returns the time until there is one; 0 means until the
-// state changes.
+// Next removes and returns the request to send next. If there is none now, it returns the time
+// until there is one; 0 means until the state changes.
 func (s *Schedule[E]) Next(now time.Time) (e E, wait time.Duration, ok bool) {
 	if wait := s.breaker.wait(now); wait != 0 {
 		return e, max(wait, 0), false
@@ -190,7 +191,8 @@ func (s *Schedule[E]) ended(r *Request) {
 	}
 }
 
-// nextInTurn returns a new request, or one that waits or failed before. Each of the two groups has a quarter of the consumers to itself.
+// nextInTurn returns a new request, or one that waits or failed before. Each of the two groups has
+// a quarter of the consumers to itself.
 func (s *Schedule[E]) nextInTurn(now time.Time) (e E, from source, wait time.Duration, ok bool) {
 	quarter := s.limits.Consumers / 4
 	if e, from, _, ok = s.nextDrainedOf(now, quarter); ok {
@@ -206,14 +208,15 @@ func (s *Schedule[E]) nextInTurn(now time.Time) (e E, from source, wait time.Dur
 // drained returns the number of attempts to send requests that have waited or failed before.
 func (s *Schedule[E]) drained() int { return s.underWay[fromWaiting] + s.underWay[fromAgain] }
 
-// fairShare returns a function that reports whether a project may use another of the free consumers. A server that never responds would
-// otherwise occupy them all until the timeout.
+// fairShare returns a function that reports whether a project may use another of the free
+// consumers. A server that never responds would otherwise occupy them all until the timeout.
 func (s *Schedule[E]) fairShare(from source, free int) (may func(project string) bool) {
 	return func(project string) bool { return s.ofProject[attempts{project, from}] < freeFactor*free }
 }
 
-// nextProbe returns the probe after a pause: a request that has not failed before, because it is more likely to succeed. It is the
-// newest request of the next project: after a restart, the oldest requests are those that failed in an earlier run.
+// nextProbe returns the probe after a pause: a request that has not failed before, because it is
+// more likely to succeed. It is the newest request of the next project: after a restart, the oldest
+// requests are those that failed in an earlier run.
 func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Duration, ok bool) {
 	if e, ok = s.fresh.popNewestInTurn(); ok {
 		return e, fromFresh, 0, true
@@ -225,8 +228,9 @@ func (s *Schedule[E]) nextProbe(now time.Time) (e E, from source, wait time.Dura
 	return e, fromAgain, wait, ok
 }
 
-// nextDrainedOf returns a request that has waited or failed before, if fewer than a maximum number of them are being sent. They are
-// sent at a limited rate. The two kinds take turns, and retries use at most half of the maximum.
+// nextDrainedOf returns a request that has waited or failed before, if fewer than a maximum number
+// of them are being sent. They are sent at a limited rate. The two kinds take turns, and retries
+// use at most half of the maximum.
 func (s *Schedule[E]) nextDrainedOf(now time.Time, most int) (e E, from source, wait time.Duration, ok bool) {
 	free := most - s.drained()
 	if free <= 0 {
@@ -254,8 +258,8 @@ func (s *Schedule[E]) nextDrainedOf(now time.Time, most int) (e E, from source, 
 	return e, 0, wait, false
 }
 
-// nextRetry returns a request whose pause is over, or the time until the first one is. Those with fewer failures come first: the others
-// may never be accepted.
+// nextRetry returns a request whose pause is over, or the time until the first one is. Those with
+// fewer failures come first: the others may never be accepted.
 func (s *Schedule[E]) nextRetry(now time.Time) (e E, wait time.Duration, ok bool) {
 	for i := range s.again {
 		q := &s.again[i]
@@ -293,8 +297,9 @@ func (s *Schedule[E]) Unsent(e E) {
 	}
 }
 
-// Failed ends an attempt to which Sentry did not reply, or replied with an error of its own. paused reports whether the failure paused
-// forwarding, exhausted whether the request must not be retried: Sentry keeps failing to accept it, but accepts others.
+// Failed ends an attempt to which Sentry did not reply, or replied with an error of its own. paused
+// reports whether the failure paused forwarding, exhausted whether the request must not be retried:
+// Sentry keeps failing to accept it, but accepts others.
 func (s *Schedule[E]) Failed(e E, now time.Time) (paused, exhausted bool) {
 	r := e.Scheduled()
 	s.ended(r)
@@ -306,7 +311,8 @@ func (s *Schedule[E]) Failed(e E, now time.Time) (paused, exhausted bool) {
 	return paused, r.refusals >= maxRefusals
 }
 
-// Retry adds a request again after an attempt. It waits for a pause that grows with the number of failures.
+// Retry adds a request again after an attempt. It waits for a pause that grows with the number of
+// failures.
 func (s *Schedule[E]) Retry(e E, now time.Time) {
 	r := e.Scheduled()
 	level := min(max(r.attempts-1, 0), pauses-1)

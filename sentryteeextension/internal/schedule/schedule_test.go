@@ -32,7 +32,8 @@ func next(t *testing.T, s *Schedule[*named], now time.Time) *named {
 	return e
 }
 
-// addFailed adds requests that have failed a number of times, and returns the time when their pauses are over.
+// addFailed adds requests that have failed a number of times, and returns the time when their
+// pauses are over.
 func addFailed(s *Schedule[*named], now time.Time, requests, times int) time.Time {
 	for i := range requests {
 		e := of("1", fmt.Sprint("bad", i), now)
@@ -42,8 +43,8 @@ func addFailed(s *Schedule[*named], now time.Time, requests, times int) time.Tim
 	return now.Add(maxPause)
 }
 
-// TestFewestFailuresFirst: of the requests whose pause is over, the one with the fewest failures is sent, until it has failed as often as
-// the others.
+// TestFewestFailuresFirst: of the requests whose pause is over, the one with the fewest failures is
+// sent, until it has failed as often as the others.
 func TestFewestFailuresFirst(t *testing.T) {
 	s := New[*named](Limits{Consumers: 64, DrainRate: 1e9, MaxAge: time.Hour * 100})
 	addFailed(s, start, 20, 5)
@@ -60,8 +61,8 @@ func TestFewestFailuresFirst(t *testing.T) {
 	assert.NotSame(t, good, next(t, s, now.Add(maxPause)))
 }
 
-// TestConsumersOfEachKind: whatever waits, new requests and drained requests each have a quarter of the consumers, and retries at most half
-// of those of drained requests.
+// TestConsumersOfEachKind: whatever waits, new requests and drained requests each have a quarter of
+// the consumers, and retries at most half of those of drained requests.
 func TestConsumersOfEachKind(t *testing.T) {
 	for _, consumers := range []int{1, 2, 3, 4, 5, 8, 64} {
 		s := New[*named](Limits{Consumers: consumers, DrainRate: 1e9, MaxAge: time.Hour * 100})
@@ -93,8 +94,8 @@ func TestConsumersOfEachKind(t *testing.T) {
 	}
 }
 
-// TestSilentServers: the servers of two projects never respond. Whatever kind of requests they have, requests of another project are sent
-// at once, and most of the consumers are used.
+// TestSilentServers: the servers of two projects never respond. Whatever kind of requests they
+// have, requests of another project are sent at once, and most of the consumers are used.
 func TestSilentServers(t *testing.T) {
 	const consumers = 64
 	kinds := map[string]func(*Schedule[*named], *named){
@@ -129,7 +130,8 @@ func TestSilentServers(t *testing.T) {
 	}
 }
 
-// TestProbes: after a restart, the oldest requests are those that Sentry refused before. The probes are the newest, of projects in turn.
+// TestProbes: after a restart, the oldest requests are those that Sentry refused before. The probes
+// are the newest, of projects in turn.
 func TestProbes(t *testing.T) {
 	s := New[*named](Limits{Consumers: 4, DrainRate: 1e9, MaxAge: time.Hour})
 	now := start
@@ -161,7 +163,8 @@ func TestProbes(t *testing.T) {
 	assert.ElementsMatch(t, []string{"newest of 1", "newest of 2"}, probes)
 }
 
-// TestPausesOfRetries: while there are only retries, their failures do not prolong the pause, which new requests must wait for.
+// TestPausesOfRetries: while there are only retries, their failures do not prolong the pause, which
+// new requests must wait for.
 func TestPausesOfRetries(t *testing.T) {
 	s := New[*named](Limits{Consumers: 4, DrainRate: 1e9, MaxAge: time.Hour * 100})
 	now := start
@@ -181,8 +184,8 @@ func TestPausesOfRetries(t *testing.T) {
 	assert.Equal(t, firstPause, s.breaker.pause)
 }
 
-// TestScheduleKeepsAll: with random calls, each request is returned once, never more requests are being sent than there are consumers of a
-// kind, and requests never fail to be sent in the end.
+// TestScheduleKeepsAll: with random calls, each request is returned once, never more requests are
+// being sent than there are consumers of a kind, and requests never fail to be sent in the end.
 func TestScheduleKeepsAll(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 0))

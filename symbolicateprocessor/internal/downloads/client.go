@@ -19,7 +19,8 @@ type client struct {
 	hosts *hosts
 }
 
-// maxRedirects is the maximum number of redirects of a file: one to a CDN, and one to a region of it.
+// maxRedirects is the maximum number of redirects of a file: one to a CDN, and one to a region of
+// it.
 const maxRedirects = 3
 
 func newTransport() *http.Transport {
@@ -42,7 +43,8 @@ func newClient(transport *http.Transport, allowed *hosts, timeout time.Duration)
 	return c
 }
 
-// save stores the file at a URL under a name, and returns the response without its body. limit applies to the decompressed file.
+// save stores the file at a URL under a name, and returns the response without its body. limit
+// applies to the decompressed file.
 func (c *client) save(ctx context.Context, store *filestore.Store, url, name string, limit int64) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
@@ -73,5 +75,6 @@ func (c *client) save(ctx context.Context, store *filestore.Store, url, name str
 	return response, nil
 }
 
-// isPage reports whether a file starts like HTML: single-page applications respond with their page to all unknown paths, with status 200.
+// isPage reports whether a file starts like HTML: single-page applications respond with their page
+// to all unknown paths, with status 200.
 func isPage(head []byte) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte("<")) }

@@ -23,12 +23,14 @@ type Options struct {
 	Timeout    time.Duration // of a file
 	Concurrent int           // files at once
 	RetryAfter time.Duration // time until a file is fetched again, whether it was found or not
-	// MaxFileBytes is the maximum size of a script or source map, MaxNativeBytes that of debug information, both after decompression.
+	// MaxFileBytes is the maximum size of a script or source map, MaxNativeBytes that of debug
+	// information, both after decompression.
 	MaxFileBytes, MaxNativeBytes int64
 
 	// Count counts a download, by outcome. err is nil if it was stored.
 	Count func(outcome Outcome, file string, err error)
-	// Stored is called after a download has been stored. Until it returns, the file counts as being fetched.
+	// Stored is called after a download has been stored. Until it returns, the file counts as being
+	// fetched.
 	Stored func(context.Context)
 }
 
@@ -79,7 +81,8 @@ type Fetcher struct {
 }
 
 const (
-	// maxQueue is the maximum number of files waiting to be fetched. A later message asks for the others again.
+	// maxQueue is the maximum number of files waiting to be fetched. A later message asks for the
+	// others again.
 	maxQueue = 256
 
 	// maxTried limits the memory of the negative cache to 4 MiB: keys have at most maxURL bytes.
@@ -161,7 +164,8 @@ func (f *Fetcher) fetch(ctx context.Context, key string) error {
 	return f.fetchObject(ctx, key)
 }
 
-// partOf returns the name of a file until it is complete and checked. The processor ignores such names.
+// partOf returns the name of a file until it is complete and checked. The processor ignores such
+// names.
 func partOf(name string) string {
 	return path.Join(path.Dir(name), filestore.PartPrefix+path.Base(name))
 }
@@ -173,7 +177,8 @@ func (f *Fetcher) discard(names ...string) {
 	}
 }
 
-// done remembers a file, so that it is not fetched again soon. At the limit, it forgets any other file.
+// done remembers a file, so that it is not fetched again soon. At the limit, it forgets any other
+// file.
 func (f *Fetcher) done(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

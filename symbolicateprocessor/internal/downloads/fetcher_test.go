@@ -42,7 +42,8 @@ type harness struct {
 	stored   int
 }
 
-// start starts a server with responses by path. A response is the content, or a redirect if it starts with "→".
+// start starts a server with responses by path. A response is the content, or a redirect if it
+// starts with "→".
 func start(t *testing.T, files map[string]string, adjust ...func(*Options)) *harness {
 	h := &harness{T: t, directory: t.TempDir()}
 	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -139,7 +140,8 @@ func (h *harness) content() map[string]string {
 
 const sourceMap = `{"version":3,"sources":[],"mappings":""}`
 
-// The source map is the one of the header, of the comment, or the one with the suffix .map. The query is not sent.
+// The source map is the one of the header, of the comment, or the one with the suffix .map. The
+// query is not sent.
 func TestScript(t *testing.T) {
 	for path, files := range map[string]map[string]string{
 		"/a/app.js":      {"/a/app.js": "a()", "/a/app.js.map": sourceMap},
@@ -218,7 +220,8 @@ func TestTriedLimit(t *testing.T) {
 	assert.Contains(t, h.fetcher.tried, strings.Repeat("x", maxTried+9))
 }
 
-// A server that does not respond does not block callers; its files are given up after the timeout. The queue has a limit.
+// A server that does not respond does not block callers; its files are given up after the timeout.
+// The queue has a limit.
 func TestSlowServer(t *testing.T) {
 	h := start(t, map[string]string{"/app.js": "slow"}, func(o *Options) { o.Timeout = 50 * time.Millisecond })
 	assert.Equal(t, Failed, h.script("/app.js"))
@@ -318,7 +321,8 @@ func TestUnusableObjects(t *testing.T) {
 	}
 }
 
-// Servers are asked in order until one has the file. A server that fails is reported, even if another one does not have the file.
+// Servers are asked in order until one has the file. A server that fails is reported, even if
+// another one does not have the file.
 func TestSeveralServers(t *testing.T) {
 	const other = "5fbf22d9b8d24ba2a7f8c1e2d3a4b5c6"
 	second := start(t, map[string]string{"/sub/buildid/" + buildID + "/debuginfo": breakpad})

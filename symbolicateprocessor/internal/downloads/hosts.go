@@ -31,7 +31,8 @@ func newHosts(patterns []string, plainHTTP bool) *hosts {
 	return h
 }
 
-// allow reports whether requests may go to a URL. A pattern without a port allows the standard port only: others may belong to internal services.
+// allow reports whether requests may go to a URL. A pattern without a port allows the standard port
+// only: others may belong to internal services.
 func (h *hosts) allow(u *url.URL) bool {
 	host := strings.ToLower(u.Host)
 	switch {

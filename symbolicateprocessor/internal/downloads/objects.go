@@ -13,20 +13,22 @@ import (
 )
 
 const (
-	// minBuildID and maxBuildID are the lengths of GNU build IDs in hex: linkers write 8 to 32 bytes.
+	// minBuildID and maxBuildID are the lengths of GNU build IDs in hex: linkers write 8 to 32
+	// bytes.
 	minBuildID = 16
 	maxBuildID = 64
 )
 
-// Object fetches the debug information of a program with a GNU build ID, and reports whether it is being fetched.
+// Object fetches the debug information of a program with a GNU build ID, and reports whether it is
+// being fetched.
 func (f *Fetcher) Object(buildID string) bool {
 	buildID = strings.ToLower(buildID)
 	_, err := hex.DecodeString(buildID)
 	return len(f.Servers) > 0 && err == nil && len(buildID) >= minBuildID && len(buildID) <= maxBuildID && f.want(buildID)
 }
 
-// fetchObject asks the servers until one has the file; see debuginfod(8), "WEBAPI". If no server has it, the error of the first server that
-// failed otherwise is returned.
+// fetchObject asks the servers until one has the file; see debuginfod(8), "WEBAPI". If no server
+// has it, the error of the first server that failed otherwise is returned.
 func (f *Fetcher) fetchObject(ctx context.Context, buildID string) error {
 	failed := errNotFound
 	name := "debuginfo/" + buildID[:2] + "/" + buildID[2:] + "/debuginfo"
@@ -46,7 +48,8 @@ func (f *Fetcher) fetchObject(ctx context.Context, buildID string) error {
 	return failed
 }
 
-// check reports whether a file is the one with the build ID. Another file could replace the symbols of another program.
+// check reports whether a file is the one with the build ID. Another file could replace the symbols
+// of another program.
 func (f *Fetcher) check(name, buildID string) error {
 	content, err := f.store.Root.Open(name)
 	if err != nil {

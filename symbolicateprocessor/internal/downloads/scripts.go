@@ -23,7 +23,8 @@ func (f *Fetcher) Script(location string) bool {
 	return u != nil && f.scripts.hosts.allow(u) && f.want(u.String())
 }
 
-// ScriptPath returns the path under which a script is stored, or an empty path if the location is not the URL of a script.
+// ScriptPath returns the path under which a script is stored, or an empty path if the location is
+// not the URL of a script.
 func ScriptPath(location string) string {
 	if u := scriptURL(location); u != nil {
 		return path.Join(folderOf(u.String()), scriptName)
@@ -37,14 +38,15 @@ const (
 	mapSuffix  = ".map"
 )
 
-// folderOf returns the folder of a script: URLs can be longer than file names, and contain any character.
+// folderOf returns the folder of a script: URLs can be longer than file names, and contain any
+// character.
 func folderOf(url string) string {
 	sum := sha256.Sum256([]byte(url))
 	return "scripts/" + hex.EncodeToString(sum[:16])
 }
 
-// scriptURL parses the URL of a script, or returns nil. It removes the query, because senders of profiles could otherwise fill the store with
-// copies of one file.
+// scriptURL parses the URL of a script, or returns nil. It removes the query, because senders of
+// profiles could otherwise fill the store with copies of one file.
 func scriptURL(location string) *url.URL {
 	if !strings.HasPrefix(location, "http") || len(location) > maxURL {
 		return nil
@@ -65,8 +67,8 @@ func isScript(name string) bool {
 	return false
 }
 
-// fetchScript fetches a script and its source map. An older version stays until both are complete. The map is moved first, because the processor
-// opens a script whenever it changes.
+// fetchScript fetches a script and its source map. An older version stays until both are complete.
+// The map is moved first, because the processor opens a script whenever it changes.
 func (f *Fetcher) fetchScript(ctx context.Context, location string) error {
 	script := path.Join(folderOf(location), scriptName)
 	sourceMap := script + mapSuffix
@@ -85,8 +87,9 @@ func (f *Fetcher) fetchScript(ctx context.Context, location string) error {
 	return errors.Join(f.store.Move(partOf(sourceMap), sourceMap), f.store.Move(partOf(script), script))
 }
 
-// mapOf returns the URL of the source map of a script: that of the header, else that of the comment at the end (ECMA-426, "Linking generated code
-// to source maps"), else the URL of the script with the suffix .map.
+// mapOf returns the URL of the source map of a script: that of the header, else that of the comment
+// at the end (ECMA-426, "Linking generated code to source maps"), else the URL of the script with
+// the suffix .map.
 func (f *Fetcher) mapOf(script string, response *http.Response) (string, error) {
 	content, err := f.store.Root.Open(script)
 	if err != nil {

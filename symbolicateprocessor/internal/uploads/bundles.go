@@ -46,7 +46,8 @@ const (
 	// maxArchive is the maximum size of a zip: those of large web apps have some 100 MB.
 	maxArchive = 1 << 30
 
-	// maxDirectory is the maximum size of the list of files in a zip, which is read into memory: enough for maxFiles files.
+	// maxDirectory is the maximum size of the list of files in a zip, which is read into memory:
+	// enough for maxFiles files.
 	maxDirectory = 8 << 20
 
 	// maxPath and maxFolders limit the paths of files: folders use space on disk, too.
@@ -123,7 +124,8 @@ func (s *Server) hasBundle(folder string) bool {
 
 func bundleFolder(checksum string) string { return "bundles/" + checksum + "/" }
 
-// ReleasesFolder is the folder of bundles without debug IDs. Each release has a folder, in which a new build replaces the files of the old one.
+// ReleasesFolder is the folder of bundles without debug IDs. Each release has a folder, in which a
+// new build replaces the files of the old one.
 const ReleasesFolder = "releases"
 
 // ReleaseFolder returns the name of the folder of a release.
@@ -132,7 +134,8 @@ func ReleaseFolder(release string) string { return strings.ReplaceAll(release, "
 // maxRelease is Sentry's limit.
 const maxRelease = 200
 
-// folders returns where to store the files of a bundle: where scripts are found by their debug IDs or, if there are none, by release and path.
+// folders returns where to store the files of a bundle: where scripts are found by their debug IDs
+// or, if there are none, by release and path.
 func (b *bundle) folders(m manifest) (folder string, path func(name string) string, err error) {
 	for _, f := range m.Files {
 		if f.debugID() != "" {
@@ -150,7 +153,8 @@ func (b *bundle) folders(m manifest) (folder string, path func(name string) stri
 	return folder + "/", pathInURL, nil
 }
 
-// pathInURL returns the path of a file's URL. The archive has the file by scheme, host and path; both are _ for ~/.
+// pathInURL returns the path of a file's URL. The archive has the file by scheme, host and path;
+// both are _ for ~/.
 func pathInURL(name string) string {
 	parts := strings.SplitN(strings.TrimPrefix(name, "files/"), "/", 3)
 	return parts[len(parts)-1]
@@ -221,7 +225,8 @@ func readManifest(archive *zip.Reader) (m manifest, err error) {
 	return m, err
 }
 
-// usable returns the names of source maps, then those of scripts: a script without its map is not used.
+// usable returns the names of source maps, then those of scripts: a script without its map is not
+// used.
 func (m manifest) usable() (names []string, err error) {
 	for _, kind := range []string{typeMap, typeScript} {
 		for name, f := range m.Files {
@@ -250,7 +255,8 @@ func (f bundleFile) debugID() string {
 	return ""
 }
 
-// unpackFile stores a file of a zip. It appends the debug ID to scripts, because sentry-cli may have read the ID from the map instead.
+// unpackFile stores a file of a zip. It appends the debug ID to scripts, because sentry-cli may
+// have read the ID from the map instead.
 func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, name, target string, f bundleFile, limit int64) (int64, error) {
 	content, err := archive.Open(name)
 	if err != nil {

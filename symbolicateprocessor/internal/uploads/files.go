@@ -42,7 +42,8 @@ type stored struct {
 	Data    map[string][]string `json:"data"`
 }
 
-// maxFiles is the maximum number of files in a request: sentry-cli asks for all files of a build at once.
+// maxFiles is the maximum number of files in a request: sentry-cli asks for all files of a build at
+// once.
 const maxFiles = 10_000
 
 // assembleFiles assembles native files and R8 mappings from their chunks.

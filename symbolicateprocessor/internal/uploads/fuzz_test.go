@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzUploads: whatever a client with the token sends, the server stores only files with valid names in its four folders, no larger than the limits, and
-// answers 200 or 400.
+// FuzzUploads: whatever a client with the token sends, the server stores only files with valid
+// names in its four folders, no larger than the limits, and answers 200 or 400.
 func FuzzUploads(f *testing.F) {
 	f.Add(byte(0), []byte(zipOf(f, map[string]string{manifestName: goodManifest, "_/_/app.js": "x", "_/_/app.js.map": "{}"})))
 	f.Add(byte(0), []byte(zipOf(f, map[string]string{manifestName: `{"files":{"../x.js":{"type":"minified_source"}}}`})))

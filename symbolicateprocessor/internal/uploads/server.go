@@ -18,12 +18,14 @@ import (
 // Options configure a server.
 type Options struct {
 	Token string // that clients must send
-	// MaxFileBytes is the maximum size of a script, source map or R8 mapping, MaxNativeBytes that of a native file.
+	// MaxFileBytes is the maximum size of a script, source map or R8 mapping, MaxNativeBytes that
+	// of a native file.
 	MaxFileBytes, MaxNativeBytes int64
 	// Count counts a file, an archive or a rejected request, by outcome.
 	Count func(Outcome)
-	// ReadBody reads the body of a request of at most limit bytes, and reserves memory: ratio times its size in addition. done releases both. The
-	// error is ErrNoMemory if requests use too much memory.
+	// ReadBody reads the body of a request of at most limit bytes, and reserves memory: ratio times
+	// its size in addition. done releases both. The error is ErrNoMemory if requests use too much
+	// memory.
 	ReadBody func(r *http.Request, limit, ratio int64) (body []byte, done func(), err error)
 	// Stored is called after a file has been stored.
 	Stored func()
@@ -58,16 +60,19 @@ const (
 	maxRequestSize   = 32 << 20
 	concurrency      = 8
 
-	// MaxBodyBytes is the maximum size of a request body: the client's limit counts the compressed chunks, but not the headers of their parts.
+	// MaxBodyBytes is the maximum size of a request body: the client's limit counts the compressed
+	// chunks, but not the headers of their parts.
 	MaxBodyBytes = maxRequestSize + chunkSize + 1<<20
 
-	// maxDescription is the maximum size of an assemble request: a file of 4 GiB has 512 chunks, which take 43 bytes each.
+	// maxDescription is the maximum size of an assemble request: a file of 4 GiB has 512 chunks,
+	// which take 43 bytes each.
 	maxDescription = 2 << 20
 
 	// decodedRatio is the memory of a decoded request of short texts, relative to its size.
 	decodedRatio = 8
 
-	// maxRunning is the maximum number of requests that store files, of all clients together. Others wait.
+	// maxRunning is the maximum number of requests that store files, of all clients together.
+	// Others wait.
 	maxRunning = 64
 )
 
@@ -114,8 +119,8 @@ type limits struct {
 	Accept           []string `json:"accept"`
 }
 
-// limits returns the limits for uploads. Its URL is only a path, so that clients send chunks to the same host as this request, also through
-// proxies.
+// limits returns the limits for uploads. Its URL is only a path, so that clients send chunks to the
+// same host as this request, also through proxies.
 func (s *Server) limits(w http.ResponseWriter, r *http.Request) {
 	respond(w, http.StatusOK, limits{
 		URL: strings.TrimPrefix(r.URL.EscapedPath(), "/api/0"), ChunkSize: chunkSize, ChunksPerRequest: chunksPerRequest, MaxFileSize: s.MaxNativeBytes,

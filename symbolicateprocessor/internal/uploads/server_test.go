@@ -203,7 +203,8 @@ func TestBundles(t *testing.T) {
 	assert.Equal(t, stateNotFound, c.bundle(archive, "").State, "a bundle whose files were evicted is uploaded again")
 }
 
-// Scripts without debug IDs are stored by release and path. A new build replaces the files of the old one.
+// Scripts without debug IDs are stored by release and path. A new build replaces the files of the
+// old one.
 func TestReleases(t *testing.T) {
 	c := newClient(t, 1<<20)
 	upload := func(release, script string) answer {
@@ -356,7 +357,8 @@ func TestOtherRequests(t *testing.T) {
 	assert.Contains(t, text, "only accepts uploads")
 }
 
-// TestArchiveBombs: an archive whose list of files needs much memory, or whose files need more folders than bytes.
+// TestArchiveBombs: an archive whose list of files needs much memory, or whose files need more
+// folders than bytes.
 func TestArchiveBombs(t *testing.T) {
 	deep := strings.Repeat("a/", maxFolders+1) + "x.js"
 	long := strings.Repeat("a", maxPath) + ".js"
@@ -391,7 +393,8 @@ func TestArchiveBombs(t *testing.T) {
 	}
 }
 
-// TestRepeatedChunks: one chunk can become a file of any size, which counts while it is written, and nobody reads if the client is gone.
+// TestRepeatedChunks: one chunk can become a file of any size, which counts while it is written,
+// and nobody reads if the client is gone.
 func TestRepeatedChunks(t *testing.T) {
 	c := newClient(t, 4<<20)
 	c.server.MaxNativeBytes = 1 << 40

@@ -19,8 +19,8 @@ const (
 	appDepth   = 60
 )
 
-// App returns the trace of an app: few threads work, others wait in a method; calls are nested, and many are still open at the end. The
-// result is always the same.
+// App returns the trace of an app: few threads work, others wait in a method; calls are nested, and
+// many are still open at the end. The result is always the same.
 func App() (arttrace.Trace, []arttrace.Event) {
 	r := rand.New(rand.NewPCG(1, 1))
 	trace := arttrace.Trace{Version: 3, Clock: arttrace.ClockDual, VM: "art", PID: "4711", SinceBoot: 90 * time.Second}

@@ -16,7 +16,8 @@ func File(t arttrace.Trace, events []arttrace.Event) []byte {
 	return appendRecords(appendHeader(text(t), t), t, events)
 }
 
-// Streaming returns a trace as ART writes it while it records: each method and thread before its first record, text at the end.
+// Streaming returns a trace as ART writes it while it records: each method and thread before its
+// first record, text at the end.
 func Streaming(t arttrace.Trace, events []arttrace.Event) []byte {
 	t.Streaming = true
 	data := appendHeader(nil, t)

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Message encodes fields, given as number and value in turn: int is a number, string and []byte are text or a message, []int is a packed
-// list of numbers.
+// Message encodes fields, given as number and value in turn: int is a number, string and []byte are
+// text or a message, []int is a packed list of numbers.
 func Message(fields ...any) (data []byte) {
 	for i := 0; i < len(fields); i += 2 {
 		number := protowire.Number(fields[i].(int))
@@ -53,7 +53,8 @@ func Snapshot() []byte {
 	return Message(6, Message(1, Message(1, 6, 2, Boottime), 1, Message(1, 1, 2, Unix)))
 }
 
-// Interned is a packet of sequence 1 that adds to its tables. InternedData is given as fields of Message.
+// Interned is a packet of sequence 1 that adds to its tables. InternedData is given as fields of
+// Message.
 func Interned(fields ...any) []byte { return Message(10, 1, 12, Message(fields...)) }
 
 // Text is an entry for Interned, like Mapping, Frame and Callstack.
@@ -72,7 +73,8 @@ func Frame(id, function, mapping, relPC int) []byte {
 // Callstack has frames, root first.
 func Callstack(id int, frames ...int) []byte { return Message(1, id, 2, frames) }
 
-// Sample is a packet of sequence 1 with a sample of process 40. after is the number of nanoseconds since the start.
+// Sample is a packet of sequence 1 with a sample of process 40. after is the number of nanoseconds
+// since the start.
 func Sample(after, tid, callstack int) []byte {
 	return Message(8, Boottime+after, 10, 1, 66, Message(2, 40, 3, tid, 4, callstack))
 }

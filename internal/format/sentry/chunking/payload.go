@@ -60,7 +60,8 @@ func (w *payloadWriter) write(t times) (ok bool) {
 
 // estimate returns the approximate length of the payload, to avoid reallocation. In recorded
 // chunks, a sample has 62 bytes besides its thread's ID, and a stack entry 5. Some frames stand for
-// all of them: those of minified code have long texts. A part with few samples has few of the stacks.
+// all of them: those of minified code have long texts. A part with few samples has few of the
+// stacks.
 func (w *payloadWriter) estimate() int {
 	c := w.chunk
 	sample := 62

@@ -14,7 +14,8 @@ func AppendEvent(dst []byte, e *ErrorEvent) []byte {
 	return AppendEventLists(dst, e, e.appendExceptions, e.appendThreads)
 }
 
-// AppendEventLists is AppendEvent with functions that append the exceptions and the threads as JSON lists.
+// AppendEventLists is AppendEvent with functions that append the exceptions and the threads as JSON
+// lists.
 func AppendEventLists(dst []byte, e *ErrorEvent, exceptions, threads func(dst []byte) []byte) []byte {
 	dst = append(dst, '{')
 	dst = jsonscan.AppendText(dst, "event_id", e.EventID)

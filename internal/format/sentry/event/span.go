@@ -65,8 +65,8 @@ const (
 	ReasonSpanNoTime discard.Reason = "span_no_time"
 )
 
-// DecodeSpan decodes the payload of a standalone "span" item that is not a container. The error is a
-// *discard.Error.
+// DecodeSpan decodes the payload of a standalone "span" item that is not a container. The error is
+// a *discard.Error.
 func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	l := newReader(payload)
 	s := &Span{}

@@ -45,7 +45,8 @@ func (d *Decoder) androidChunk(c *Chunk, found dialect) {
 	c.Sampled = d.javaScript(found)
 }
 
-// Perfetto decodes a chunk whose JSON is followed by a Perfetto trace. The error is a *discard.Error.
+// Perfetto decodes a chunk whose JSON is followed by a Perfetto trace. The error is a
+// *discard.Error.
 func (d *Decoder) Perfetto(meta, trace []byte) (*Chunk, error) {
 	d.reset(formatV2, meta)
 	c, found, err := d.chunkDocument()

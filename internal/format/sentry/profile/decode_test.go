@@ -178,8 +178,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestAndroid: the trace of a profile of Android is taken out of its base64, and its measurements and the JavaScript beside it are
-// decoded.
+// TestAndroid: the trace of a profile of Android is taken out of its base64, and its measurements
+// and the JavaScript beside it are decoded.
 func TestAndroid(t *testing.T) {
 	const (
 		jsV1 = `"js_profile":{"samples":[{"elapsed_since_start_ns":"5","thread_id":"7","stack_id":0}],"stacks":[[0]],"frames":[{"function":"render"}],` +

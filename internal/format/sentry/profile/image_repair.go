@@ -45,9 +45,9 @@ func ELFDebugID(buildID string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// isDebugID reports whether Sentry can read a debug ID. It is a UUID, with or without hyphens, and an
-// optional age of up to eight hex digits, with or without another hyphen; or the timestamp and age of
-// an old PDB, 9 to 16 hex digits.
+// isDebugID reports whether Sentry can read a debug ID. It is a UUID, with or without hyphens, and
+// an optional age of up to eight hex digits, with or without another hyphen; or the timestamp and
+// age of an old PDB, 9 to 16 hex digits.
 func isDebugID(text string) bool {
 	if len(text) >= 36 && text[8] == '-' {
 		if _, ok := sentry.ParseID(text[:36]); !ok || strings.Count(text[:36], "-") != 4 {

@@ -75,7 +75,8 @@ func (s *Stacks) Append(frames ...int32) int32 {
 	return int32(len(s.ends) - 1)
 }
 
-// Reserve removes all stacks and reserves memory for others, which have a number of frames together.
+// Reserve removes all stacks and reserves memory for others, which have a number of frames
+// together.
 func (s *Stacks) Reserve(stacks, entries int) {
 	*s = Stacks{frames: slices.Grow(s.frames[:0], entries), ends: slices.Grow(s.ends[:0], stacks)}
 }

@@ -56,10 +56,12 @@ func dwarf4Unit(abbrevs uint32, entries ...byte) []byte {
 	return sized(append(head, entries...))
 }
 
-// oneUnit is the abbreviation of a unit with a line table: DW_TAG_compile_unit with DW_AT_stmt_list.
+// oneUnit is the abbreviation of a unit with a line table: DW_TAG_compile_unit with
+// DW_AT_stmt_list.
 var oneUnit = []byte{1, 0x11, 0, 0x10, 0x17, 0, 0, 0}
 
-// TestBombs: small files that need much memory or time if their numbers are trusted, or if shared parts are read for each reference.
+// TestBombs: small files that need much memory or time if their numbers are trusted, or if shared
+// parts are read for each reference.
 func TestBombs(t *testing.T) {
 	// A line table of version 5 with one directory format or none, and a number of directories.
 	lineTable := func(directories ...byte) []byte {
@@ -85,7 +87,8 @@ func TestBombs(t *testing.T) {
 	names := []byte{1, 0x11, 1, 0, 0, 2, 0x2e, 0, 0x03, 0x0e, 0, 0, 0}
 	named := dwarf4Unit(0, append(append([]byte{1}, bytes.Repeat([]byte{2, 0, 0, 0, 0}, 50_000)...), 0)...)
 
-	// 20,000 functions with the same list of 100,000 empty ranges; the next ones with a list that only selects base addresses.
+	// 20,000 functions with the same list of 100,000 empty ranges; the next ones with a list that
+	// only selects base addresses.
 	ranged := []byte{1, 0x11, 1, 0, 0, 2, 0x2e, 0, 0x55, 0x17, 0, 0, 0}
 	functions := dwarf4Unit(0, append(append([]byte{1}, bytes.Repeat([]byte{2, 0, 0, 0, 0}, 20_000)...), 0)...)
 	bases := bytes.Repeat(append(bytes.Repeat([]byte{0xff}, 8), make([]byte, 8)...), 100_000)

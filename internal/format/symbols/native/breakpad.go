@@ -10,7 +10,8 @@ import (
 	"strconv"
 )
 
-// indexBreakpad reads the text that Breakpad's dump_syms writes. A function and its lines are a unit.
+// indexBreakpad reads the text that Breakpad's dump_syms writes. A function and its lines are a
+// unit.
 func indexBreakpad(b *builder, in *input, summary *Summary) error {
 	r := breakpadReader{b: b, files: map[uint64]ref{}, origins: map[uint64]ref{}}
 	read := 0 // since the last release
@@ -122,7 +123,8 @@ func (r *breakpadReader) row(text []byte) bool {
 	return true
 }
 
-// inline reads "depth line file origin (address size)...". A function of depth 0 is inlined into that of FUNC.
+// inline reads "depth line file origin (address size)...". A function of depth 0 is inlined into
+// that of FUNC.
 func (r *breakpadReader) inline(text []byte) bool {
 	n, rest, ok := numbers(text, 10, 10, 10, 10)
 	if !ok || n[0]+1 > uint64(len(r.open)) || n[0] >= maxDepth {

@@ -111,7 +111,8 @@ func (b *builder) tooLarge() bool {
 	return len(b.text)+4*len(b.slots)+16*(len(b.sites)+len(b.segments)+len(b.symbols)) > maxBuilt
 }
 
-// isCode reports whether an address has code. Linkers remove functions but leave their DWARF, at addresses near 0 or -1.
+// isCode reports whether an address has code. Linkers remove functions but leave their DWARF, at
+// addresses near 0 or -1.
 func (b *builder) isCode(address uint64) bool {
 	if len(b.code) == 0 {
 		return address != 0 && address < 1<<63

@@ -6,10 +6,12 @@
 //	Index       an object → a table, sorted by address, written once
 //	Open        the table, read with ReadAt: a lookup needs a few kilobytes of memory
 //
-// The names of an object come from, in this order: DWARF with inlined functions; the symbol tables (.symtab, .dynsym, LC_SYMTAB, .gnu_debugdata);
-// the function table of Go programs (.gopclntab), which is in stripped ones too. DWARF wins where both know an address.
+// The names of an object come from, in this order: DWARF with inlined functions; the symbol tables
+// (.symtab, .dynsym, LC_SYMTAB, .gnu_debugdata); the function table of Go programs (.gopclntab),
+// which is in stripped ones too. DWARF wins where both know an address.
 //
 // Addresses are those of the object, as the linker assigned them: Table.Address converts offsets.
 //
-// Not read: split DWARF (.dwo), files that dwz made (.gnu_debugaltlink), PE and PDB, 32-bit Mach-O, and inlined functions of .gopclntab.
+// Not read: split DWARF (.dwo), files that dwz made (.gnu_debugaltlink), PE and PDB, 32-bit Mach-O,
+// and inlined functions of .gopclntab.
 package native

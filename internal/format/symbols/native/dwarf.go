@@ -107,7 +107,8 @@ func (r *dwarfReader) next(from *dwarf.Reader) (*dwarf.Entry, error) {
 	return entry, r.textBytes.add(size)
 }
 
-// readFunctions reads the functions of the unit, and those inlined into them, up to the end of its children.
+// readFunctions reads the functions of the unit, and those inlined into them, up to the end of its
+// children.
 func (r *dwarfReader) readFunctions() error {
 	// scopes has the function of each open entry; -1 is outside of functions.
 	scopes, depths := []int32{-1}, []int32{-1}
@@ -151,7 +152,8 @@ func (r *dwarfReader) readFunctions() error {
 	return nil
 }
 
-// function adds a function with code. For a function without code, it returns the parent, which is -1 outside of functions.
+// function adds a function with code. For a function without code, it returns the parent, which is
+// -1 outside of functions.
 func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index int32, err error) {
 	index = int32(len(r.unit.functions))
 	start := len(r.unit.spans)
@@ -192,7 +194,8 @@ func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index i
 	return index, nil
 }
 
-// maxOrigins bounds the references between declaration, abstract and concrete function. They can form a loop.
+// maxOrigins bounds the references between declaration, abstract and concrete function. They can
+// form a loop.
 const maxOrigins = 8
 
 // name returns the linkage name of a function, else its name.

@@ -26,7 +26,8 @@ type lineTable struct {
 	files       []lineFile
 }
 
-// lineFile is a file of a line table. Its path is built when it is first needed: many files can share a long directory.
+// lineFile is a file of a line table. Its path is built when it is first needed: many files can
+// share a long directory.
 type lineFile struct {
 	name      []byte
 	directory uint64

@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// The standard library allocates memory for numbers that a file states, and for tables and texts that many units share: a file of 500 bytes can
-// need any amount. Here, files are checked before the standard library reads them; line tables and ranges are read by this package.
+// The standard library allocates memory for numbers that a file states, and for tables and texts
+// that many units share: a file of 500 bytes can need any amount. Here, files are checked before
+// the standard library reads them; line tables and ranges are read by this package.
 
 // dwarfSections are the sections of DWARF, by name without ".debug_".
 type dwarfSections map[string][]byte
@@ -39,7 +40,8 @@ func (s dwarfSections) check(order binary.ByteOrder) ([]dwarfUnit, error) {
 	return units, s.checkAbbrevs(units, order)
 }
 
-// checkTexts fails if a section has a text of more than twice maxText bytes. Entries have zeros, too.
+// checkTexts fails if a section has a text of more than twice maxText bytes. Entries have zeros,
+// too.
 func checkTexts(name string, section []byte) error {
 	for at := maxText; at < len(section); at += maxText {
 		// A text of twice this length contains a complete window without 0.
@@ -88,7 +90,8 @@ func (s dwarfSections) units(order binary.ByteOrder) (units []dwarfUnit, err err
 	return units, nil
 }
 
-// checkAbbrevs fails if the abbreviations of all units need too much memory. Units share a table or have their own; tables that overlap are damaged.
+// checkAbbrevs fails if the abbreviations of all units need too much memory. Units share a table or
+// have their own; tables that overlap are damaged.
 func (s dwarfSections) checkAbbrevs(units []dwarfUnit, order binary.ByteOrder) error {
 	var tables []uint64
 	for _, u := range units {

@@ -131,7 +131,8 @@ func text(table []byte, at uint64) string {
 	return string(name)
 }
 
-// embeddedSymbols reads .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, compressed with xz. Fedora has it in all programs.
+// embeddedSymbols reads .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, compressed
+// with xz. Fedora has it in all programs.
 func embeddedSymbols(b *builder, in *input, file *elf.File) error {
 	packed, err := elfSection(in, file, ".gnu_debugdata")
 	if err != nil || len(packed) == 0 {

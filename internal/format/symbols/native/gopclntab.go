@@ -9,7 +9,8 @@ import (
 	"fmt"
 )
 
-// goFunctions reads the function table of a Go program. It is in stripped programs too, because the runtime needs it.
+// goFunctions reads the function table of a Go program. It is in stripped programs too, because the
+// runtime needs it.
 func goFunctions(b *builder, in *input, file *elf.File) error {
 	table, code := file.Section(".gopclntab"), file.Section(".text")
 	if table == nil || code == nil {
@@ -48,7 +49,8 @@ func goFunctions(b *builder, in *input, file *elf.File) error {
 // minGoFunction is the minimum size of a function in the table: two offsets.
 const minGoFunction = 8
 
-// goFunctionCount returns the number of functions that the header states: gosym allocates memory for them.
+// goFunctionCount returns the number of functions that the header states: gosym allocates memory
+// for them.
 func goFunctionCount(table []byte) uint64 {
 	if len(table) < 16 {
 		return 0

@@ -35,7 +35,8 @@ type Object struct {
 	Offset, Size int64  // in the file
 }
 
-// DebugID returns the ID as Sentry's SDKs write it, without dashes and age: a build ID is cut to 16 bytes, with the fields of a little-endian GUID.
+// DebugID returns the ID as Sentry's SDKs write it, without dashes and age: a build ID is cut to 16
+// bytes, with the fields of a little-endian GUID.
 func (o Object) DebugID() string {
 	if o.Format != ELF {
 		return o.ID[:min(len(o.ID), 32)]

@@ -15,13 +15,15 @@ type Summary struct {
 	Incomplete error
 }
 
-// Index writes the table of an object. It needs at most some 300 MB of memory, whatever the file: see maxBuilt and maxHeap.
+// Index writes the table of an object. It needs at most some 300 MB of memory, whatever the file:
+// see maxBuilt and maxHeap.
 func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error) {
 	in, closed := newInput(file, o)
 	defer closed()
 	b := newBuilder(o.Size)
 	defer b.close()
-	// The readers of the standard library are not designed for hostile files. A file that shrinks while it is mapped causes a memory fault.
+	// The readers of the standard library are not designed for hostile files. A file that shrinks
+	// while it is mapped causes a memory fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if failure := recover(); failure != nil {

@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// input is an object in a file. If the operating system can map the file, reading parts of it uses no heap memory.
+// input is an object in a file. If the operating system can map the file, reading parts of it uses
+// no heap memory.
 type input struct {
 	file   io.ReaderAt
 	size   int64
@@ -51,7 +52,8 @@ func (in *input) allocate(size uint64) error {
 	return nil
 }
 
-// release returns the pages of the mapping to the operating system. They are read again when they are needed.
+// release returns the pages of the mapping to the operating system. They are read again when they
+// are needed.
 func (in *input) release() {
 	if in.mapped != nil {
 		unmapPages(in.mapped)

@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// debug/macho reads all symbols into memory when it opens a file, so only its structures are used here.
+// debug/macho reads all symbols into memory when it opens a file, so only its structures are used
+// here.
 
 var machoArchs = map[macho.Cpu]string{macho.CpuAmd64: "x86_64", macho.CpuArm64: "arm64", macho.CpuArm: "arm", macho.Cpu386: "x86"}
 
@@ -150,7 +151,8 @@ func indexMachO(b *builder, in *input, summary *Summary) error {
 	return nil
 }
 
-// dwarfSection returns a section of DWARF: __debug_info, or __zdebug_info as Go compresses it. Names have 16 bytes at most.
+// dwarfSection returns a section of DWARF: __debug_info, or __zdebug_info as Go compresses it.
+// Names have 16 bytes at most.
 func (m *machoFile) dwarfSection(in *input, name string) ([]byte, error) {
 	name = strings.TrimPrefix(name, ".")
 	for _, s := range m.sections {

@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMemory indexes the files of SYMBOL_FILES one after another, and reports the rate and the peak memory of the process.
+// TestMemory indexes the files of SYMBOL_FILES one after another, and reports the rate and the peak
+// memory of the process.
 func TestMemory(t *testing.T) {
 	files := filepath.SplitList(os.Getenv("SYMBOL_FILES"))
 	if len(files) == 0 {

@@ -147,8 +147,9 @@ func goProgram(t *testing.T, flags ...string) string {
 	return path
 }
 
-// compareWithSymbolizer compares the addresses of the code, in steps. These differences are intended: llvm-symbolizer takes the name of the outermost
-// function from the symbol table, where parts of functions and copies have names of their own, and files of symbols from STT_FILE.
+// compareWithSymbolizer compares the addresses of the code, in steps. These differences are
+// intended: llvm-symbolizer takes the name of the outermost function from the symbol table, where
+// parts of functions and copies have names of their own, and files of symbols from STT_FILE.
 func compareWithSymbolizer(t *testing.T, path string, step uint64) {
 	table, summary := indexFile(t, path)
 	require.NoError(t, summary.Incomplete)
@@ -181,7 +182,8 @@ func compareWithSymbolizer(t *testing.T, path string, step uint64) {
 	t.Logf("%s: %d addresses, %d units, %d symbols: %v", filepath.Base(path), len(at), summary.Units, summary.Symbols, tally)
 }
 
-// symbolized reads the answer of llvm-symbolizer: a line with a function, a line with its place, and so on.
+// symbolized reads the answer of llvm-symbolizer: a line with a function, a line with its place,
+// and so on.
 func symbolized(lines []string) (frames []symbols.Frame) {
 	for ; len(lines) >= 2; lines = lines[2:] {
 		parts := strings.Split(lines[1], ":")

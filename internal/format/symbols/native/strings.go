@@ -11,8 +11,8 @@ import (
 // ref is the place of a string in the table. 0 is the empty string.
 type ref uint32
 
-// interner stores each string once, as its length and its bytes. It is a hash table of refs, because a map of strings would need several times the
-// memory.
+// interner stores each string once, as its length and its bytes. It is a hash table of refs,
+// because a map of strings would need several times the memory.
 type interner struct {
 	text  []byte
 	seed  maphash.Seed

@@ -18,10 +18,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/swift"
 )
 
-// Version is the version of the table, and of its content. A new version invalidates all existing indexes.
+// Version is the version of the table, and of its content. A new version invalidates all existing
+// indexes.
 const Version = 1
 
-// A table is a header, the loads, the rows, the sites, and the strings: little-endian, without pointers. The digit of the magic is the version.
+// A table is a header, the loads, the rows, the sites, and the strings: little-endian, without
+// pointers. The digit of the magic is the version.
 const (
 	magic      = "symtab 1"
 	headerSize = 8 + 4*4 + 4
@@ -29,7 +31,8 @@ const (
 	rowSize    = 8 + 4
 	siteSize   = 4 * 4
 
-	// blockRows is the number of rows that a lookup reads. The first address of each block stays in memory: 8 bytes for 3 KiB.
+	// blockRows is the number of rows that a lookup reads. The first address of each block stays in
+	// memory: 8 bytes for 3 KiB.
 	blockRows = 256
 )
 
@@ -136,12 +139,14 @@ type Use uint8
 const (
 	// Leaf is the address of the instruction that runs.
 	Leaf Use = iota
-	// Caller is a return address. The call is before it, and can be the last instruction of another line or function.
+	// Caller is a return address. The call is before it, and can be the last instruction of another
+	// line or function.
 	Caller
 )
 
-// Address converts an offset of the file, as ELF mappings have it, to an address. Files with only symbols do not have the code, and
-// Breakpad files do not state offsets: for these, an offset is relative to the start of the image, as in most programs.
+// Address converts an offset of the file, as ELF mappings have it, to an address. Files with only
+// symbols do not have the code, and Breakpad files do not state offsets: for these, an offset is
+// relative to the start of the image, as in most programs.
 func (t *Table) Address(offset uint64) (address uint64, ok bool) {
 	bare := true
 	for _, l := range t.loads {
@@ -198,7 +203,8 @@ func frame(name, file string, line uint32) symbols.Frame {
 	return f
 }
 
-// demangled returns the name of a function of C++, Rust or Swift without the types of parameters: profiles have no use for them.
+// demangled returns the name of a function of C++, Rust or Swift without the types of parameters:
+// profiles have no use for them.
 func demangled(name string) string {
 	if name, ok := swift.Demangle(name); ok {
 		return name

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// annotation reads a comment after a class or a member. R8 writes JSON; other comments are information about the file.
+// annotation reads a comment after a class or a member. R8 writes JSON; other comments are
+// information about the file.
 func (r *reader) annotation(text []byte) {
 	if r.annotates == nothing || !bytes.HasPrefix(text, []byte("{")) {
 		return
@@ -57,7 +58,8 @@ func (r *reader) annotation(text []byte) {
 	}
 }
 
-// rewrite reads the only condition and the only action that R8 defines; rules with others do not apply.
+// rewrite reads the only condition and the only action that R8 defines; rules with others do not
+// apply.
 func (r *reader) rewrite(conditions, actions []string) (rule rewrite, ok bool) {
 	if len(conditions) != 1 || len(actions) != 1 {
 		return rule, false

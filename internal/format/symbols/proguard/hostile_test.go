@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// TestHostile: one part is huge or very frequent. The result stays within a multiple of the file, and a lookup within the limits.
+// TestHostile: one part is huge or very frequent. The result stays within a multiple of the file,
+// and a lookup within the limits.
 func TestHostile(t *testing.T) {
 	const lines = 80_000
 	repeated := func(head, format string) string {

@@ -17,8 +17,9 @@ type Place struct {
 
 // Lookup appends the functions at a place to dst, innermost first.
 //
-// For an ambiguous place, Lookup appends the original class with the obfuscated name of the method. It does the same for a method that the
-// mapping does not list, with the status OK, because compilers do not list methods that keep their names.
+// For an ambiguous place, Lookup appends the original class with the obfuscated name of the method.
+// It does the same for a method that the mapping does not list, with the status OK, because
+// compilers do not list methods that keep their names.
 func (m *Mapping) Lookup(dst []symbols.Frame, p Place) ([]symbols.Frame, symbols.Status) {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -88,7 +89,8 @@ func preferred(chains []chain, keep func(chain) bool) []chain {
 	return chains
 }
 
-// common returns the functions that all chains have, counted from the caller. A line that differs is unknown.
+// common returns the functions that all chains have, counted from the caller. A line that differs
+// is unknown.
 func (m *Mapping) common(c class, p Place, chains []chain) []symbols.Frame {
 	result := m.frames(c, p, chains[0])
 	for _, x := range chains[1:] {
@@ -109,7 +111,8 @@ func (m *Mapping) common(c class, p Place, chains []chain) []symbols.Frame {
 	return result
 }
 
-// frames returns the functions of a chain without those that the compiler synthesized. If there are no others, the innermost remains.
+// frames returns the functions of a chain without those that the compiler synthesized. If there are
+// no others, the innermost remains.
 func (m *Mapping) frames(c class, p Place, x chain) []symbols.Frame {
 	written := slices.DeleteFunc(slices.Clone(x), func(f member) bool { return f.flags&isSynthesized != 0 })
 	if len(written) == 0 {

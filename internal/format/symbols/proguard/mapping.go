@@ -7,10 +7,11 @@ import (
 	"unsafe"
 )
 
-// Mapping is a mapping file in memory, without pointers per class or member. It uses a sixth to a quarter of the size of the file. It is
-// immutable.
+// Mapping is a mapping file in memory, without pointers per class or member. It uses a sixth to a
+// quarter of the size of the file. It is immutable.
 type Mapping struct {
-	// Unreadable is the number of ignored lines: neither class nor member, or longer than any compiler writes.
+	// Unreadable is the number of ignored lines: neither class nor member, or longer than any
+	// compiler writes.
 	Unreadable int
 
 	strings stringTable

@@ -7,8 +7,9 @@ import (
 	"encoding/binary"
 )
 
-// The members of a class are encoded, because a file has hundreds of thousands of them and a place needs those of one method: for each
-// obfuscated name its ref, the number of bytes of its members, and the members in the order of the file; then a 0.
+// The members of a class are encoded, because a file has hundreds of thousands of them and a place
+// needs those of one method: for each obfuscated name its ref, the number of bytes of its members,
+// and the members in the order of the file; then a 0.
 
 // member is a line of a method, with its annotations.
 type member struct {
@@ -28,7 +29,8 @@ type lines struct{ from, to uint32 }
 
 type pair struct{ from, to uint32 }
 
-// rewrite is a rule that leaves out the innermost functions of the first frame when an exception of a type is thrown.
+// rewrite is a rule that leaves out the innermost functions of the first frame when an exception of
+// a type is thrown.
 type rewrite struct {
 	throws ref // a JVM descriptor
 	remove uint32

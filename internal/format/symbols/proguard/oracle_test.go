@@ -24,7 +24,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// The references are Sentry's own library, the package symbolic of PyPI, and R8's retrace. testdata/oracle/*.json has their recorded results.
+// The references are Sentry's own library, the package symbolic of PyPI, and R8's retrace.
+// testdata/oracle/*.json has their recorded results.
 //
 //	go test -run TestOracle                                           compares testdata/shop.txt with the recorded results
 //	SYMBOLIC_PYTHON=python3 R8_JAR=r8.jar go test -run TestOracle     runs the references, and compares random places of MAPPINGS
@@ -79,7 +80,8 @@ func testOracle[R any](t *testing.T, recording, reference string, run func(t *te
 	}
 }
 
-// compareAll fails for results that differ without a listed reason, and logs how often each reason applied.
+// compareAll fails for results that differ without a listed reason, and logs how often each reason
+// applied.
 func compareAll[R any](t *testing.T, mapping string, results []R, places []Place, compare func(*Mapping, Place, R) (string, bool)) {
 	require.Len(t, results, len(places))
 	m := readFile(t, mapping)
@@ -98,8 +100,9 @@ func compareAll[R any](t *testing.T, mapping string, results []R, places []Place
 	t.Logf("%s: %d places, %d lines unreadable; differences by reason: %v", mapping, len(places), m.Unreadable, tally)
 }
 
-// allPlaces returns places for every class and method of a mapping, found with a second, simple reader: for each line of a method the first and
-// the last line of its range, the line behind it and no line.
+// allPlaces returns places for every class and method of a mapping, found with a second, simple
+// reader: for each line of a method the first and the last line of its range, the line behind it
+// and no line.
 func allPlaces(t *testing.T, mapping string) (places []Place) {
 	text, err := os.ReadFile(mapping)
 	require.NoError(t, err)

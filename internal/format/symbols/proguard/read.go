@@ -83,7 +83,8 @@ type span struct {
 	from, to uint32
 }
 
-// line reads a line. Indentation distinguishes members from classes; compilers use four spaces, other tools fewer or tabs.
+// line reads a line. Indentation distinguishes members from classes; compilers use four spaces,
+// other tools fewer or tabs.
 func (r *reader) line(line []byte) {
 	text := bytes.TrimLeft(line, " \t")
 	switch {

@@ -4,7 +4,8 @@ package proguard
 
 import "strings"
 
-// withSignature returns the chains whose function, the last member, has an obfuscated descriptor; all chains if none has it.
+// withSignature returns the chains whose function, the last member, has an obfuscated descriptor;
+// all chains if none has it.
 func (m *Mapping) withSignature(chains []chain, descriptor string) []chain {
 	if residual := filtered(chains, func(x chain) bool { return x.residual() != 0 && m.strings.get(x.residual()) == descriptor }); len(residual) > 0 {
 		return residual
@@ -18,7 +19,8 @@ func (m *Mapping) withSignature(chains []chain, descriptor string) []chain {
 	return preferred(chains, func(x chain) bool { return signature(x) == result+" "+parameters })
 }
 
-// residual returns the obfuscated descriptor of the function if it does not follow from the original.
+// residual returns the obfuscated descriptor of the function if it does not follow from the
+// original.
 func (x chain) residual() ref { return x[len(x)-1].residual }
 
 // original returns the types of a descriptor as a mapping writes them, with original classes.

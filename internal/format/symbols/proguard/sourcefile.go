@@ -10,8 +10,8 @@ import (
 // syntheticFile is R8's name of the file of a class that it created.
 const syntheticFile = "R8$$SyntheticClass"
 
-// file returns the source file of an original class: from its annotation, otherwise the file in which a compiler expects the class. The
-// extension is that of the section's file.
+// file returns the source file of an original class: from its annotation, otherwise the file in
+// which a compiler expects the class. The extension is that of the section's file.
 func (m *Mapping) file(section class, original ref) string {
 	name := m.strings.get(original)
 	if annotated, ok := m.annotated(original); ok && annotated.file != 0 {
@@ -23,7 +23,8 @@ func (m *Mapping) file(section class, original ref) string {
 	return derivedFile(name, path.Ext(m.strings.get(section.file)))
 }
 
-// derivedFile returns the file of a class: Foo.java for a.b.Foo$1; Foo.kt for the class FooKt that Kotlin creates for functions of Foo.kt.
+// derivedFile returns the file of a class: Foo.java for a.b.Foo$1; Foo.kt for the class FooKt that
+// Kotlin creates for functions of Foo.kt.
 func derivedFile(class, extension string) string {
 	for _, segment := range strings.Split(class[strings.LastIndexByte(class, '.')+1:], "$") {
 		if file, ok := strings.CutSuffix(segment, "Kt"); ok && file != "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// Outline reports whether a place is in a function that R8 created from code that several functions share. Stacks leave it out.
+// Outline reports whether a place is in a function that R8 created from code that several functions
+// share. Stacks leave it out.
 func (m *Mapping) Outline(p Place) bool {
 	c, ok := m.class(p.Class)
 	if !ok {
@@ -18,8 +19,9 @@ func (m *Mapping) Outline(p Place) bool {
 	return len(members) > 0 && members[0].flags&isOutline != 0
 }
 
-// LookupStack calls yield for each place of a stack of an exception, innermost first, with its functions: none for outlines, and for places
-// whose functions R8 added to the program. thrown is the obfuscated class of the exception; it is empty for other stacks.
+// LookupStack calls yield for each place of a stack of an exception, innermost first, with its
+// functions: none for outlines, and for places whose functions R8 added to the program. thrown is
+// the obfuscated class of the exception; it is empty for other stacks.
 func (m *Mapping) LookupStack(thrown string, stack []Place, yield func(i int, frames []symbols.Frame, status symbols.Status)) {
 	var outline int64 // the line in the outline that the place called
 	innermost := true
@@ -42,7 +44,8 @@ func (m *Mapping) LookupStack(thrown string, stack []Place, yield func(i int, fr
 	}
 }
 
-// callsite returns the line that outlined code had in the method that calls the outline: the place itself has the line of the call.
+// callsite returns the line that outlined code had in the method that calls the outline: the place
+// itself has the line of the call.
 func (m *Mapping) callsite(p Place, outline int64) int64 {
 	c, ok := m.class(p.Class)
 	if !ok {

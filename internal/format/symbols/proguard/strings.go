@@ -23,7 +23,8 @@ func (t stringTable) get(at ref) string {
 	return unsafe.String(unsafe.SliceData(t.text[start:]), int(n)) // the table is immutable once it is read
 }
 
-// interner fills a stringTable. It is a hash table of refs: a map of strings would need several times the memory of the short names here.
+// interner fills a stringTable. It is a hash table of refs: a map of strings would need several
+// times the memory of the short names here.
 type interner struct {
 	stringTable
 	seed  maphash.Seed

@@ -29,8 +29,8 @@ type scope struct {
 	raw          int32 // the name in the generated file
 }
 
-// NewFile joins a map and the text of its generated file, which may be empty. Without the text, or if its brackets do not match, only
-// functions with a name of their own in the map get names.
+// NewFile joins a map and the text of its generated file, which may be empty. Without the text, or
+// if its brackets do not match, only functions with a name of their own in the map get names.
 func NewFile(m *Map, script string) *File {
 	f := &File{m: m}
 	f.names.add("")
@@ -122,13 +122,15 @@ func (f *File) Bytes() int64 {
 // DebugID returns the debug ID in the map.
 func (f *File) DebugID() string { return f.m.DebugID }
 
-// Call returns the function that is running at a place: a line and a column from 1, as in stack traces. A column of 0 is unknown.
+// Call returns the function that is running at a place: a line and a column from 1, as in stack
+// traces. A column of 0 is unknown.
 func (f *File) Call(dst []symbols.Frame, raw string, line, column int64) ([]symbols.Frame, symbols.Status) {
 	return f.at(dst, raw, line, column, func(s scope) int32 { return s.method })
 }
 
-// Definition returns the function that is defined at a place, as in profiles of browsers: V8 reports the parenthesis of the parameters. Its name
-// is that of the function without its class, as V8 writes it for code that is not minified.
+// Definition returns the function that is defined at a place, as in profiles of browsers: V8
+// reports the parenthesis of the parameters. Its name is that of the function without its class, as
+// V8 writes it for code that is not minified.
 func (f *File) Definition(dst []symbols.Frame, raw string, line, column int64) ([]symbols.Frame, symbols.Status) {
 	return f.at(dst, raw, line, column, func(s scope) int32 { return s.name })
 }
@@ -163,8 +165,8 @@ func (f *File) scopeAt(at place) int32 {
 // forms are the texts between the name of a function and its parameters.
 var forms = []string{"", "=", ":", "=async", ":async", "=function", ":function", "=async function", ":async function"}
 
-// definedAt returns the original name of a function whose parameters start at a place, if the map has one exactly where its generated name must
-// be.
+// definedAt returns the original name of a function whose parameters start at a place, if the map
+// has one exactly where its generated name must be.
 func (m *Map) definedAt(raw string, at place) string {
 	if raw == "" {
 		return ""
@@ -179,8 +181,9 @@ func (m *Map) definedAt(raw string, at place) string {
 	return ""
 }
 
-// DefinitionInColumn returns the function with a generated name that is defined in a column, whatever the line: profiles of node have the column
-// of the definition, but the line of the call. If several functions fit, it returns only a name, and only if they share it.
+// DefinitionInColumn returns the function with a generated name that is defined in a column,
+// whatever the line: profiles of node have the column of the definition, but the line of the call.
+// If several functions fit, it returns only a name, and only if they share it.
 func (f *File) DefinitionInColumn(dst []symbols.Frame, raw string, column int64) ([]symbols.Frame, symbols.Status) {
 	if lines, ok := f.m.tokens.lines(1); ok && len(lines) == 1 {
 		return f.Definition(dst, raw, int64(lines[0])+1, column)

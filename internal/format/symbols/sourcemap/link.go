@@ -13,10 +13,12 @@ type Links struct {
 	Map     string // sourceMappingURL=: relative to the file, a URL, or a data: URL
 }
 
-// tailLines is the number of lines to search: a link is near the end, possibly before a license comment.
+// tailLines is the number of lines to search: a link is near the end, possibly before a license
+// comment.
 const tailLines = 10
 
-// tail is the number of bytes at the end of a file in which links are searched. Inline source maps are longer, and are not supported.
+// tail is the number of bytes at the end of a file in which links are searched. Inline source maps
+// are longer, and are not supported.
 const tail = 4096
 
 // ReadLinksAt reads the links of a file of size bytes. It reads only the end of the file.

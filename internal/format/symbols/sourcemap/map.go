@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sourcemap reads source maps (ECMA-426: version 3, and index maps) and finds the function of a place in a minified JavaScript file.
+// Package sourcemap reads source maps (ECMA-426: version 3, and index maps) and finds the function
+// of a place in a minified JavaScript file.
 //
 //	read.go     the JSON of a map → Map
 //	mappings.go the VLQ text → tokens
@@ -10,8 +11,9 @@
 //	file.go     both together: place → function, file, line
 //	link.go     debug IDs and URLs in JavaScript files
 //
-// Of the Go libraries for source maps, github.com/go-sourcemap/sourcemap keeps 24 bytes per mapping and the text of all sources: a map of 50 MB
-// that consists of mappings (9 million) took 584 MiB. This package needs 7 to 9 bytes per mapping and skips the text.
+// Of the Go libraries for source maps, github.com/go-sourcemap/sourcemap keeps 24 bytes per mapping
+// and the text of all sources: a map of 50 MB that consists of mappings (9 million) took 584 MiB.
+// This package needs 7 to 9 bytes per mapping and skips the text.
 package sourcemap
 
 import "strings"
@@ -34,8 +36,8 @@ type Position struct {
 	Ignored      bool   // the map lists the source as third-party code
 }
 
-// Lookup returns the source of a place, which counts from 0, columns in UTF-16 units. It reports false for places that belong to no source.
-// A mapping ends with its line.
+// Lookup returns the source of a place, which counts from 0, columns in UTF-16 units. It reports
+// false for places that belong to no source. A mapping ends with its line.
 func (m *Map) Lookup(line, column uint32) (Position, bool) {
 	t, ok := m.tokens.find(line, column)
 	if !ok || t.source < 0 {

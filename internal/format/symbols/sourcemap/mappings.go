@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// decodeMappings adds the tokens of a mappings field, shifted by the offset of its section, after check has seen them. It accepts tokens of a
-// line in any order.
+// decodeMappings adds the tokens of a mappings field, shifted by the offset of its section, after
+// check has seen them. It accepts tokens of a line in any order.
 func decodeMappings(text []byte, offset place, to *tokens, check func(*token) error) error {
 	before := *to
 	err := eachToken(text, offset, func(t token) error {
@@ -60,7 +60,8 @@ func decodeMappings(text []byte, offset place, to *tokens, check func(*token) er
 // place is a line and a column from 0.
 type place struct{ line, column uint32 }
 
-// eachToken decodes base64 VLQ: a field is the difference from the previous field of the same kind; the column restarts on each line.
+// eachToken decodes base64 VLQ: a field is the difference from the previous field of the same kind;
+// the column restarts on each line.
 func eachToken(text []byte, offset place, visit func(token) error) error {
 	t := token{line: offset.line, column: offset.column, source: -1, name: -1}
 	var source, sourceLine, sourceColumn, name int64

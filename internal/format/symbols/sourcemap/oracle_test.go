@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// The reference is Sentry's own library, the package symbolic of PyPI. testdata/app/*.json has its recorded results.
+// The reference is Sentry's own library, the package symbolic of PyPI. testdata/app/*.json has its
+// recorded results.
 //
 //	go test -run TestOracle                                   compares with the recorded results, for each column of two minified files
 //	make symbolic                                             installs the library, and compares random places of real bundles from npm
@@ -119,7 +120,8 @@ func ask(t *testing.T, r request) []byte {
 	return out
 }
 
-// compare checks source, line, column and name of each place, and the function as far as both mean the same by it.
+// compare checks source, line, column and name of each place, and the function as far as both mean
+// the same by it.
 func compare(t *testing.T, r request, answers []byte) {
 	var results []*result
 	require.NoError(t, json.Unmarshal(answers, &results))
@@ -179,7 +181,8 @@ func isFieldOrText(script, name string) bool {
 	return strings.Contains(script, `"`+name+`":`) || strings.Contains(script, ";"+name+"=") || strings.Contains(script, "}"+name+"=")
 }
 
-// listedPosition returns why the reference finds a source, or none, where this package must find none.
+// listedPosition returns why the reference finds a source, or none, where this package must find
+// none.
 func listedPosition(want *result, at [2]uint32) string {
 	switch {
 	case want == nil:
@@ -192,8 +195,9 @@ func listedPosition(want *result, at [2]uint32) string {
 	return ""
 }
 
-// sameFunction compares names of functions. The reference names the places of classes, too, writes the objects in front of a function and
-// anonymous functions with the variable around their expression.
+// sameFunction compares names of functions. The reference names the places of classes, too, writes
+// the objects in front of a function and anonymous functions with the variable around their
+// expression.
 func sameFunction(want, got string) (reason string, same bool) {
 	if want == "<anonymous>" || want == "<unknown>" {
 		want = ""

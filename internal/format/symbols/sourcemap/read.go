@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	// maxFile bounds maps and JavaScript files, because positions are 32 bits. The largest maps in use have some 50 MB.
+	// maxFile bounds maps and JavaScript files, because positions are 32 bits. The largest maps in
+	// use have some 50 MB.
 	maxFile = 512 << 20
 
-	// maxTexts bounds sources and names: an element of a list needs three bytes of the file and four more in memory.
+	// maxTexts bounds sources and names: an element of a list needs three bytes of the file and
+	// four more in memory.
 	maxTexts = 1 << 22
 
 	maxSections = 1 << 16
@@ -23,7 +25,8 @@ const (
 	maxSourceText = 64 << 20
 )
 
-// document is the JSON of a map or of a section. Other fields, among them sourcesContent, are skipped.
+// document is the JSON of a map or of a section. Other fields, among them sourcesContent, are
+// skipped.
 type document struct {
 	Version    json.Number  `json:"version"`
 	SourceRoot *string      `json:"sourceRoot"`
@@ -63,7 +66,8 @@ func Read(data []byte) (*Map, error) {
 	return m, nil
 }
 
-// withoutGuard cuts a first line such as )]}', with which servers keep pages from running JSON as a script.
+// withoutGuard cuts a first line such as )]}', with which servers keep pages from running JSON as a
+// script.
 func withoutGuard(data []byte) []byte {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(data, []byte(")]}")) {
@@ -202,7 +206,8 @@ func eachElement(raw []byte, limit int, visit func(*json.Decoder) error) error {
 	return nil
 }
 
-// mappingsText is the text between the quotes. Its alphabet needs no escapes. It shares the memory of the JSON: it is half of a map.
+// mappingsText is the text between the quotes. Its alphabet needs no escapes. It shares the memory
+// of the JSON: it is half of a map.
 type mappingsText []byte
 
 func (t *mappingsText) UnmarshalJSON(raw []byte) error {

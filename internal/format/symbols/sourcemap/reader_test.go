@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// fourTokens: at column 0 source 0, at 5 a place without source, at 9 source 1 with a name; on line 2 source 0.
+// fourTokens: at column 0 source 0, at 5 a place without source, at 9 source 1 with a name; on line
+// 2 source 0.
 const fourTokens = `"mappings":"AAAA,K,IECIA;ADDA","sources":["a.js",null,"b.js"],"names":["total"]`
 
 func TestRead(t *testing.T) {

@@ -29,8 +29,8 @@ const (
 	templateOpen // `text${ or }text${
 )
 
-// scanner splits JavaScript, as minifiers write it, into lexemes. It does not check the grammar: the caller knows whether a slash can start
-// a regular expression.
+// scanner splits JavaScript, as minifiers write it, into lexemes. It does not check the grammar:
+// the caller knows whether a slash can start a regular expression.
 type scanner struct {
 	src       string
 	i         int

@@ -33,8 +33,9 @@ const (
 	maxFunctions = 1 << 22
 )
 
-// functionsOf finds the functions of a script, in order of their start. It does not parse JavaScript: it tracks brackets and the text in front
-// of a function. An error means that the brackets do not match, so that the result would be wrong.
+// functionsOf finds the functions of a script, in order of their start. It does not parse
+// JavaScript: it tracks brackets and the text in front of a function. An error means that the
+// brackets do not match, so that the result would be wrong.
 func functionsOf(script string) ([]function, error) {
 	p := &scopeParser{scan: scanner{src: script}, frames: []bracket{{kind: block}}}
 	if err := p.run(); err != nil {
@@ -447,7 +448,8 @@ func (p *scopeParser) arrow() error {
 	return nil
 }
 
-// endArrows ends the functions without braces that started in the current bracket, within at least as many conditions.
+// endArrows ends the functions without braces that started in the current bracket, within at least
+// as many conditions.
 func (p *scopeParser) endArrows(ternary int) {
 	frame := p.top()
 	for n := len(frame.arrows); n > 0 && frame.arrows[n-1].ternary >= ternary; n-- {
@@ -456,7 +458,8 @@ func (p *scopeParser) endArrows(ternary int) {
 	}
 }
 
-// endStatement handles statements without a semicolon: a new line between two words or values ends them.
+// endStatement handles statements without a semicolon: a new line between two words or values ends
+// them.
 func (p *scopeParser) endStatement(t lexeme) {
 	frame := p.top()
 	if !t.newline || frame.kind != block && frame.kind != body && frame.kind != class || p.slashIsRegex() && p.prev.text != "}" {

@@ -9,7 +9,8 @@ import (
 	"sort"
 )
 
-// token is a mapping: the generated text from (line, column) to the next token comes from a place in a source.
+// token is a mapping: the generated text from (line, column) to the next token comes from a place
+// in a source.
 type token struct {
 	line, column             uint32 // in the generated file
 	source                   int32  // -1: the text comes from no source
@@ -21,7 +22,8 @@ func (t token) after(line, column uint32) bool {
 	return t.line > line || t.line == line && t.column > column
 }
 
-// tokens stores tokens in order of their place, as differences, in blocks: a lookup searches the block and decodes it.
+// tokens stores tokens in order of their place, as differences, in blocks: a lookup searches the
+// block and decodes it.
 type tokens struct {
 	blocks []tokenBlock
 	data   []byte
@@ -37,7 +39,8 @@ type tokenBlock struct {
 }
 
 const (
-	// blockSize: 28 bytes per block are less than two per token, and a lookup decodes eight tokens on average.
+	// blockSize: 28 bytes per block are less than two per token, and a lookup decodes eight tokens
+	// on average.
 	blockSize = 16
 
 	// maxTokens bounds a map to some 130 MiB. Bundles of 50 MB have 2 to 9 million mappings.
@@ -185,7 +188,8 @@ func (s *tokens) find(line, column uint32) (found token, ok bool) {
 		first := s.blocks[i].first
 		return first.after(line, column) || first.line == line && first.column == column
 	})
-	// Block i starts at the place or after it: the token is in the block before, or the first of block i.
+	// Block i starts at the place or after it: the token is in the block before, or the first of
+	// block i.
 	for _, i := range []int{i - 1, i} {
 		if i < 0 || i == len(s.blocks) {
 			continue

@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
 )
 
-// TestV8 profiles a program and its minified builds with node: with the source map, all have the same functions, with the same shares. The builds
-// are those of the default settings for production:
+// TestV8 profiles a program and its minified builds with node: with the source map, all have the
+// same functions, with the same shares. The builds are those of the default settings for
+// production:
 //
 //	esbuild work.ts --minify --sourcemap
 //	terser work.js --module -c passes=2 -m toplevel=true --source-map

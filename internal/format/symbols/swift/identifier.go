@@ -44,7 +44,8 @@ func (m *machine) index() int {
 	return n + 1
 }
 
-// identifier reads "3foo", "02Myac1_B" with words of earlier identifiers, and "0012vergenza_JFa" in Punycode.
+// identifier reads "3foo", "02Myac1_B" with words of earlier identifiers, and "0012vergenza_JFa" in
+// Punycode.
 func (m *machine) identifier() node {
 	words, coded := false, false
 	if m.accept('0') {
@@ -99,7 +100,8 @@ func (m *machine) identifier() node {
 	return n
 }
 
-// collectWords keeps the words of a part of an identifier: an underscore, or an uppercase letter after another character, ends them.
+// collectWords keeps the words of a part of an identifier: an underscore, or an uppercase letter
+// after another character, ends them.
 func (m *machine) collectWords(text string) {
 	upper := func(c byte) bool { return c >= 'A' && c <= 'Z' }
 	start := -1

@@ -2,8 +2,9 @@
 
 // Package swift demangles the names of Swift functions.
 //
-// Swift's mangling is a program in postfix notation: identifiers and types are pushed, operators combine them (docs/ABI/Mangling.rst of the
-// Swift compiler states the grammar). A machine executes it:
+// Swift's mangling is a program in postfix notation: identifiers and types are pushed, operators
+// combine them (docs/ABI/Mangling.rst of the Swift compiler states the grammar). A machine executes
+// it:
 //
 //	swift.go          the machine: its stack, the operators of one letter, substitutions
 //	identifier.go     identifiers with word substitutions and Punycode, numbers, local and private names
@@ -11,15 +12,17 @@
 //	entities.go       functions, accessors, closures, initializers
 //	thunks.go         witnesses, specializations, and other functions that the compiler makes from these
 //
-// Names have the simplified form of Apple's and Sentry's tools, without modules, with the labels of parameters and without their types:
+// Names have the simplified form of Apple's and Sentry's tools, without modules, with the labels of
+// parameters and without their types:
 //
 //	closure #1 in static Cart.add(_:to:)
 //
-// Nodes hold the text of their name, never a tree, because back references would let trees grow exponentially. Types that no name shows (for
-// example function types) have no text. Everything that the machine does not understand is an error: a name is never a guess.
+// Nodes hold the text of their name, never a tree, because back references would let trees grow
+// exponentially. Types that no name shows (for example function types) have no text. Everything
+// that the machine does not understand is an error: a name is never a guess.
 //
-// Not supported: the mangling before Swift 4 (_TF), macros, differentiation, functions of function types (for example outlined copies of
-// closures), and symbols of data.
+// Not supported: the mangling before Swift 4 (_TF), macros, differentiation, functions of function
+// types (for example outlined copies of closures), and symbols of data.
 package swift
 
 import "strings"
@@ -29,7 +32,8 @@ const (
 	maxLength = 4 << 10
 	// maxWork bounds the bytes of all texts that one symbol makes.
 	maxWork = 16 * maxLength
-	// maxNodes bounds the stack and the substitutions: a repeated substitution pushes many nodes with few bytes.
+	// maxNodes bounds the stack and the substitutions: a repeated substitution pushes many nodes
+	// with few bytes.
 	maxNodes = 1 << 10
 )
 
@@ -308,7 +312,8 @@ func (m *machine) join(parts ...string) string {
 	return strings.Join(parts, "")
 }
 
-// list returns the texts with separators. It checks the length first, because a thousand nodes may share a long text.
+// list returns the texts with separators. It checks the length first, because a thousand nodes may
+// share a long text.
 func (m *machine) list(texts []string, separator string) string {
 	size := 0
 	for _, t := range texts {

@@ -14,8 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reference is a symbol with its names by Sentry's library, the crate symbolic-demangle 13.9.0 with the feature swift: the options name_only(),
-// and name_only().parameters(true). The package symbolic 13.9.0 of PyPI has no demangler.
+// reference is a symbol with its names by Sentry's library, the crate symbolic-demangle 13.9.0 with
+// the feature swift: the options name_only(), and name_only().parameters(true). The package
+// symbolic 13.9.0 of PyPI has no demangler.
 type reference struct{ symbol, name, withTypes string }
 
 func references(t testing.TB, path string) (references []reference) {
@@ -33,7 +34,8 @@ func references(t testing.TB, path string) (references []reference) {
 	return references
 }
 
-// TestReference compares all names with Sentry's library. SWIFT_SYMBOLS is another list, for example of all functions of a program.
+// TestReference compares all names with Sentry's library. SWIFT_SYMBOLS is another list, for
+// example of all functions of a program.
 func TestReference(t *testing.T) {
 	path := os.Getenv("SWIFT_SYMBOLS")
 	complete := path == ""
@@ -72,7 +74,8 @@ var (
 	thunks    = regexp.MustCompile(`^((?:partial apply for )?(?:specialized )?thunk) for .*`)
 )
 
-// shortened removes what names omit: the types of a thunk, and the preposition before a module in "closure #1 in ".
+// shortened removes what names omit: the types of a thunk, and the preposition before a module in
+// "closure #1 in ".
 func shortened(name string) string {
 	return strings.TrimSuffix(thunks.ReplaceAllString(name, "$1"), " in ")
 }
@@ -207,7 +210,8 @@ func TestBombs(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestSharedText checks that lists of a long text that back references repeat are rejected before they are concatenated.
+// TestSharedText checks that lists of a long text that back references repeat are rejected before
+// they are concatenated.
 func TestSharedText(t *testing.T) {
 	long := "4main3000" + strings.Repeat("a", 3000)
 	for name, symbol := range map[string]string{

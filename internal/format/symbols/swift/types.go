@@ -380,7 +380,8 @@ func (m *machine) withArguments(name string, standard bool, arguments []string) 
 	return m.join(name, "<", m.list(arguments, ", "), ">")
 }
 
-// implementation pops a function type of the intermediate language. Its letters state the conventions of parameters and results.
+// implementation pops a function type of the intermediate language. Its letters state the
+// conventions of parameters and results.
 func (m *machine) implementation() {
 	if m.accept('s') { // substitutions
 		m.arguments(func() node { return m.pop(signature) })
@@ -494,7 +495,8 @@ func (m *machine) nested(base, name string) string {
 	return m.join(base, ".", name)
 }
 
-// associatedName pops the name of an associated type, or a path of them. The name is empty for types that no name shows.
+// associatedName pops the name of an associated type, or a path of them. The name is empty for
+// types that no name shows.
 func (m *machine) associatedName(path bool) string {
 	if !path {
 		return m.associated()
@@ -576,7 +578,8 @@ func (m *machine) generics() string {
 	return m.pop(signature).text
 }
 
-// requirement reads the subject of a requirement, which can be an associated type and then is a substitution, and pops its constraint.
+// requirement reads the subject of a requirement, which can be an associated type and then is a
+// substitution, and pops its constraint.
 func (m *machine) requirement() {
 	c := m.next()
 	if strings.IndexByte("cCBtTSmMLpPQjJIbslihvV", c) < 0 {

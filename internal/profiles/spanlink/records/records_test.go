@@ -51,8 +51,8 @@ func TestTableAgainstMap(t *testing.T) {
 	}
 }
 
-// A slab gives each record a reference of its own, reuses released ones, and keeps no memory when it
-// is empty.
+// A slab gives each record a reference of its own, reuses released ones, and keeps no memory when
+// it is empty.
 func TestSlab(t *testing.T) {
 	type ref int32
 	var s Slab[ref, int]

@@ -16,8 +16,8 @@ const (
 	largeFunctions = 2_000
 )
 
-// Large returns a message with one profile of n samples: three quarters of thread 1, the others of ten
-// threads. A stack has about 40 functions, and a thread stays in it or moves to a similar one.
+// Large returns a message with one profile of n samples: three quarters of thread 1, the others of
+// ten threads. A stack has about 40 functions, and a thread stays in it or moves to a similar one.
 func Large(service string, n int) pprofile.Profiles {
 	random := rand.New(rand.NewPCG(1, 2))
 	stacks := []string{"main"}

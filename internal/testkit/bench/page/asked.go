@@ -69,10 +69,12 @@ var figures = []figure{
 	{"Scrubbing", "scrub÷receive", atMost(0.25, 0.1)},
 }
 
-// optional are the figures that are missing on machines without recordings of Android or without cargo.
+// optional are the figures that are missing on machines without recordings of Android or without
+// cargo.
 var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe", "serde-two-pass÷own", "whole÷inflate"}
 
-// optionalBlocks belong to benchmarks that consist of optional figures. Without them, these blocks stay unchanged.
+// optionalBlocks belong to benchmarks that consist of optional figures. Without them, these blocks
+// stay unchanged.
 var optionalBlocks = []string{"Android", "Decode", "Gzip"}
 
 // target is the target for a ratio, and a more ambitious one: a minimum or a maximum.

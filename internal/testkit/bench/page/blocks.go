@@ -36,7 +36,8 @@ func fill(page string, texts map[string]string) (string, error) {
 	return page, nil
 }
 
-// check compares the rows of a page with those that would be written. Recordings, with names that begin with "rec-", may be absent.
+// check compares the rows of a page with those that would be written. Recordings, with names that
+// begin with "rec-", may be absent.
 func check(page, filled string) error {
 	have, want := rows(page), rows(filled)
 	for row := range want {

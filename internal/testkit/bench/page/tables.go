@@ -11,7 +11,8 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// texts returns the content of the blocks: the description of the run, the targets, and a table for each benchmark.
+// texts returns the content of the blocks: the description of the run, the targets, and a table for
+// each benchmark.
 func texts(run, baseline *results) (map[string]string, error) {
 	if err := run.complete(); err != nil {
 		return nil, err
@@ -69,7 +70,8 @@ func table(benchmark string, data []string, now []result, old map[key]result) st
 	return text
 }
 
-// cell returns the median, bold if it misses the target, and the change since the baseline, if it is significant.
+// cell returns the median, bold if it misses the target, and the change since the baseline, if it
+// is significant.
 func cell(r, old result) string {
 	text := number(r.median())
 	if !r.asked.reached(r.median()) {
@@ -81,7 +83,8 @@ func cell(r, old result) string {
 	return text
 }
 
-// targets returns a table of all figures with a target: the medians of the payloads, and the payloads that miss it.
+// targets returns a table of all figures with a target: the medians of the payloads, and the
+// payloads that miss it.
 func targets(all []result) string {
 	asked, reached := 0, 0
 	var rows string

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// The parts of names. The lengths of these lists have no common divisor, so that combinations rarely repeat.
+// The parts of names. The lengths of these lists have no common divisor, so that combinations
+// rarely repeat.
 var (
 	packages = []string{"shop", "flask", "sqlalchemy.orm", "werkzeug", "urllib3", "shop.pricing", "requests", "celery.worker",
 		"shop.catalog", "django.db.models", "redis", "jinja2", "shop.api.v2"}
@@ -22,7 +23,8 @@ var (
 
 func word(list []string, i int) string { return list[i%len(list)] }
 
-// place distributes frame numbers over modules and lines: about three frames per function, as in recordings.
+// place distributes frame numbers over modules and lines: about three frames per function, as in
+// recordings.
 func place(i int) (function, line int) { return i / 3, 10 + i*37%900 }
 
 func (g *generator) pythonFrame(i int) {

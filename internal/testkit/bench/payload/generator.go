@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// generator writes a chunk. Until it is written, a frame is a number that represents a position in the program.
+// generator writes a chunk. Until it is written, a frame is a number that represents a position in
+// the program.
 type generator struct {
 	rng     *rand.Rand
 	out     []byte
@@ -24,8 +25,8 @@ func newGenerator(threads int) *generator {
 	return &generator{rng: rand.New(rand.NewPCG(2026, 5)), threads: threads}
 }
 
-// callTree creates stacks that share callers: each copies at least half of an earlier stack, from the root, and continues with its own
-// calls, some of which are to new frames.
+// callTree creates stacks that share callers: each copies at least half of an earlier stack, from
+// the root, and continues with its own calls, some of which are to new frames.
 func (g *generator) callTree(stacks, minDepth, maxDepth, frames int) {
 	for i := range stacks {
 		depth := minDepth + g.rng.IntN(maxDepth-minDepth+1)
@@ -81,8 +82,8 @@ func (g *generator) randomStacks(stacks, depth, frames int) {
 	}
 }
 
-// copyFrames gives each stack its own copies of its frames, except for the callers that it shares with the previous stack and for a
-// fraction of the other frames (reuse).
+// copyFrames gives each stack its own copies of its frames, except for the callers that it shares
+// with the previous stack and for a fraction of the other frames (reuse).
 func (g *generator) copyFrames(reuse float64) {
 	var written []int          // position → frame
 	latest := map[int]int{}    // frame → its latest position
@@ -124,8 +125,8 @@ func smallThread(i int) string { return strconv.Itoa(i * 256) }
 
 func pythonThread(i int) string { return strconv.Itoa(140100440659648 + i*8392704) }
 
-// writeSamples writes samples of the threads in turn. Each thread usually repeats its stack, some threads nearly always, and uses its own
-// part of the stacks.
+// writeSamples writes samples of the threads in turn. Each thread usually repeats its stack, some
+// threads nearly always, and uses its own part of the stacks.
 func (g *generator) writeSamples(n int, format string, id thread, decimals int) {
 	current := make([]int, g.threads)
 	g.eachSample(n, format, id, decimals, func(_, thread int) int {

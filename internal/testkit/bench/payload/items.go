@@ -23,11 +23,12 @@ type Item struct {
 // MB returns the size in millions of bytes.
 func (i Item) MB() float64 { return float64(len(i.JSON)) / 1e6 }
 
-// elements is the approximate number of elements in an item: the maximum number of spans in a transaction or container.
+// elements is the approximate number of elements in an item: the maximum number of spans in a
+// transaction or container.
 const elements = 1000
 
-// Items returns a transaction, a container of spans and a container of log records. They are recordings from testdata/cases, with their
-// spans or records repeated, each with its own ID.
+// Items returns a transaction, a container of spans and a container of log records. They are
+// recordings from testdata/cases, with their spans or records repeated, each with its own ID.
 func Items() ([]Item, error) {
 	var all []Item
 	for _, from := range []struct {

@@ -9,7 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
 
-// Metrics returns a message of OpenTelemetry's counters and gauges, as an SDK exports them: each metric has a point for each route.
+// Metrics returns a message of OpenTelemetry's counters and gauges, as an SDK exports them: each
+// metric has a point for each route.
 func Metrics() pmetric.Metrics {
 	metrics := pmetric.NewMetrics()
 	resource := metrics.ResourceMetrics().AppendEmpty()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package payload provides the profile payloads for benchmarks: generated ones, which are deterministic and of any size, and recordings of
-// real SDKs, if they are available.
+// Package payload provides the profile payloads for benchmarks: generated ones, which are
+// deterministic and of any size, and recordings of real SDKs, if they are available.
 //
 // Generated payloads have the proportions of recordings:
 //
@@ -13,7 +13,8 @@
 //	        deep was recorded (sdk-quirks Q8: 7640 stacks, 115 used, 2.6 MB for 1077 samples)
 //	patho   what no SDK sends and anybody can: every sample has a stack of its own, 200 deep
 //
-// All except browser grow in proportion: ten times the samples have ten times the stacks and frames.
+// All except browser grow in proportion: ten times the samples have ten times the stacks and
+// frames.
 package payload
 
 // Payload is the JSON of one profile item.
@@ -42,7 +43,8 @@ func Typical(samples int) []Source {
 	}
 }
 
-// Extreme returns payloads that hardly any program sends, about as large as a Python payload with this number of samples.
+// Extreme returns payloads that hardly any program sends, about as large as a Python payload with
+// this number of samples.
 func Extreme(samples int) []Source {
 	return []Source{
 		{"browser", func() (Payload, error) { return Browser(), nil }},
@@ -106,7 +108,8 @@ func Browser() Payload {
 	return g.close("browser", samples)
 }
 
-// Patho returns a chunk in the form of the Python SDK, with a new random stack of 200 frames for every sample.
+// Patho returns a chunk in the form of the Python SDK, with a new random stack of 200 frames for
+// every sample.
 func Patho(samples int) Payload {
 	g := newGenerator(10)
 	g.randomStacks(samples, 200, 2000)

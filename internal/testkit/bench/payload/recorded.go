@@ -110,7 +110,8 @@ func Unzip(zipped []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// Envelope returns a request with the payload in the form of the Python SDK: an empty header, and one item with its length.
+// Envelope returns a request with the payload in the form of the Python SDK: an empty header, and
+// one item with its length.
 func (p Payload) Envelope() []byte {
 	kind := sentry.ItemProfileChunk
 	if p.V1 {

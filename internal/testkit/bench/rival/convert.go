@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Converter converts structs to the columns that the translation reads. Like the product, it reuses its scratch memory.
+// Converter converts structs to the columns that the translation reads. Like the product, it reuses
+// its scratch memory.
 type Converter struct {
 	threads map[string]int32
 	out     profile.Sampled

@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-// TestSameResult checks that the comparison is fair: rivals and product provide the same data to the translation.
+// TestSameResult checks that the comparison is fair: rivals and product provide the same data to
+// the translation.
 func TestSameResult(t *testing.T) {
 	payloads := []payload.Payload{payload.Python(1000), payload.Node(1000), payload.Cocoa(1000), payload.Patho(100)}
 	recorded, err := payload.Recorded()
@@ -51,8 +52,8 @@ func TestSameResult(t *testing.T) {
 	}
 }
 
-// nearly reports whether times are equal except for two roundings of a double: adjacent values are 238 ns apart in seconds and 256 ns in
-// nanoseconds.
+// nearly reports whether times are equal except for two roundings of a double: adjacent values are
+// 238 ns apart in seconds and 256 ns in nanoseconds.
 func nearly(a, b []uint64) bool {
 	if len(a) != len(b) {
 		return false

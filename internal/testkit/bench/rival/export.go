@@ -14,9 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// A translation to Sentry without a custom writer: structs with tags, filled from the dictionary with one lookup for each frame and stack,
-// sorted, and marshalled by encoding/json. It supports only the fields in the payloads of the benchmarks, and does not check Sentry's
-// rules.
+// A translation to Sentry without a custom writer: structs with tags, filled from the dictionary
+// with one lookup for each frame and stack, sorted, and marshalled by encoding/json. It supports
+// only the fields in the payloads of the benchmarks, and does not check Sentry's rules.
 
 // OutChunk is the payload of an exported chunk.
 type OutChunk struct {

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 )
 
-// A translation of error events with structs that encoding/json marshals. It supports only the fields in the payloads of the benchmarks,
-// and checks no limits.
+// A translation of error events with structs that encoding/json marshals. It supports only the
+// fields in the payloads of the benchmarks, and checks no limits.
 
 type outEvent struct {
 	EventID     string                   `json:"event_id"`
@@ -238,7 +238,8 @@ func crumbOf(m pcommon.Map) outCrumb {
 	return c
 }
 
-// stackOf returns the stack of an exception or a thread. In OpenTelemetry, the innermost frame comes first; in Sentry, it comes last.
+// stackOf returns the stack of an exception or a thread. In OpenTelemetry, the innermost frame
+// comes first; in Sentry, it comes last.
 func stackOf(m pcommon.Map) *outStack {
 	stack, ok := m.Get("stacktrace")
 	if !ok {

@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// Translations of logs and metrics with structs that encoding/json marshals. They support only the fields in the payloads of the
-// benchmarks, and check no limits.
+// Translations of logs and metrics with structs that encoding/json marshals. They support only the
+// fields in the payloads of the benchmarks, and check no limits.
 
 type outValue struct {
 	Value any    `json:"value"`

@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// TestSameChunk checks that the comparison of exports is fair: rival and product write the same samples.
+// TestSameChunk checks that the comparison of exports is fair: rival and product write the same
+// samples.
 func TestSameChunk(t *testing.T) {
 	for _, p := range []payload.Payload{payload.Python(1000), payload.Node(1000), payload.Cocoa(1000), payload.Browser(), payload.Patho(100)} {
 		profiles := own(t, p)

@@ -10,8 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// The structs below have the fields that occur in the payloads of package payload, with the usual types. Times have the product's type, so
-// that both sides get the same nanoseconds. They omit the fields of other SDKs, which saves these decoders some work.
+// The structs below have the fields that occur in the payloads of package payload, with the usual
+// types. Times have the product's type, so that both sides get the same nanoseconds. They omit the
+// fields of other SDKs, which saves these decoders some work.
 
 type value struct {
 	Type  string          `json:"type"`

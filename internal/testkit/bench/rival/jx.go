@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// JX decodes chunks directly into columns with jx, a library of functions for hand-written decoders. Memory is reused, and text refers to
-// the payload: the best that a library can do here.
+// JX decodes chunks directly into columns with jx, a library of functions for hand-written
+// decoders. Memory is reused, and text refers to the payload: the best that a library can do here.
 func JX() Library {
 	j := &jxDecoder{threads: map[string]int32{}, metadata: map[string]ThreadMetadata{}}
 	return Library{Name: "jx-columns", Chunk: j.decode}

@@ -12,7 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 )
 
-// Library decodes profiles into the columns that the translation reads. Results are valid until the next call.
+// Library decodes profiles into the columns that the translation reads. Results are valid until the
+// next call.
 type Library struct {
 	Name    string
 	Chunk   func(payload []byte) (*profile.Chunk, error)
@@ -43,13 +44,14 @@ func library(name string, chunk func([]byte) (*Chunk, error), v1 func([]byte) (*
 	}
 }
 
-// All returns the libraries for profiles. Those that can reuse memory do, and none accepts invalid JSON except goccy.
+// All returns the libraries for profiles. Those that can reuse memory do, and none accepts invalid
+// JSON except goccy.
 func All() []Library {
 	return []Library{TwoPass(), fresh("encoding/json", json.Unmarshal), pooled("goccy-pooled", goccy.Unmarshal), pooled("sonic-pooled", strictSonic), JX()}
 }
 
-// OnePass returns encoding/json and the fastest general libraries, for items other than profiles. Sonic's "fastest" settings made no
-// difference here.
+// OnePass returns encoding/json and the fastest general libraries, for items other than profiles.
+// Sonic's "fastest" settings made no difference here.
 func OnePass() []Library {
 	return []Library{
 		fresh("encoding/json", json.Unmarshal),
@@ -93,7 +95,8 @@ func pooled(name string, unmarshal func([]byte, any) error) Library {
 // emptyData keeps the stacks, because decoders overwrite lists of numbers completely.
 func emptyData(d Data) Data { return Data{Stacks: d.Stacks[:0], Frames: emptied(d.Frames)} }
 
-// emptied returns a slice without elements. It clears the memory, because decoders leave absent fields unchanged.
+// emptied returns a slice without elements. It clears the memory, because decoders leave absent
+// fields unchanged.
 func emptied[T any](s []T) []T {
 	clear(s[:cap(s)])
 	return s[:0]
@@ -101,13 +104,15 @@ func emptied[T any](s []T) []T {
 
 var strict = sonic.Config{ValidateString: true}.Froze()
 
-// strictSonic decodes without copying the payload. Like the product's decoder, it rejects control characters in text.
+// strictSonic decodes without copying the payload. Like the product's decoder, it rejects control
+// characters in text.
 func strictSonic(payload []byte, value any) error {
 	return strict.UnmarshalFromString(unsafe.String(unsafe.SliceData(payload), len(payload)), value)
 }
 
-// TwoPass decodes a profile like Sentry's Go service: a type that first looks at the version, then decodes the whole payload. With
-// encoding/json, the text is checked three times, skipped once and decoded once.
+// TwoPass decodes a profile like Sentry's Go service: a type that first looks at the version, then
+// decodes the whole payload. With encoding/json, the text is checked three times, skipped once and
+// decoded once.
 func TwoPass() Library {
 	return library("two-pass",
 		func(payload []byte) (*Chunk, error) {

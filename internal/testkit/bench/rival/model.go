@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rival decodes profiles without a custom scanner: structs with tags, a general JSON library, and a conversion to the columns that
-// the translation reads. The structs have the same fields that the product decodes.
+// Package rival decodes profiles without a custom scanner: structs with tags, a general JSON
+// library, and a conversion to the columns that the translation reads. The structs have the same
+// fields that the product decodes.
 package rival
 
 // Chunk is the payload of an item "profile_chunk".

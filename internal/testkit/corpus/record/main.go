@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command record writes recorded requests into testdata/corpus: decoded, without lines of source code
-// and without the paths of the recording machine, and compressed.
+// Command record writes recorded requests into testdata/corpus: decoded, without lines of source
+// code and without the paths of the recording machine, and compressed.
 //
 //	go run ./internal/testkit/corpus/record FOLDER
 //

@@ -18,8 +18,8 @@ const root = "../../../.."
 // packed is {"message": "a"}.
 const packed = "eJyrVspNLS5OTE9VslJQSlSqBQAvEQUh"
 
-// originals are the folders of original recordings: a small one, and the large one if it is beside the
-// repository.
+// originals are the folders of original recordings: a small one, and the large one if it is beside
+// the repository.
 func originals(t *testing.T) []string {
 	small := t.TempDir()
 	for name, content := range map[string]string{

@@ -18,7 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 )
 
-// TestBrowser: a page with the real @sentry/browser sends to the collector from another origin, and obeys a rate limit.
+// TestBrowser: a page with the real @sentry/browser sends to the collector from another origin, and
+// obeys a rate limit.
 func TestBrowser(t *testing.T) {
 	b := findBrowser(t)
 	backend := harness.NewSink(t)
@@ -90,7 +91,8 @@ func newSite(t *testing.T, script []byte, backend *harness.Sink) *httptest.Serve
 	return site
 }
 
-// items returns the types of the items in an envelope as the browser SDK writes it: each item has one line of header and one of payload.
+// items returns the types of the items in an envelope as the browser SDK writes it: each item has
+// one line of header and one of payload.
 func (r browserRequest) items() (types []string) {
 	lines := strings.Split(r.Body, "\n")
 	for i := 1; i < len(lines); i += 2 {

@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestBrowserViewerHistory: with a storage, the page shows the same lists and the same graph after a restart of the collector.
+// TestBrowserViewerHistory: with a storage, the page shows the same lists and the same graph after
+// a restart of the collector.
 func TestBrowserViewerHistory(t *testing.T) {
 	b, address := findBrowser(t), harness.FreeAddress(t)
 	settings := harness.Settings{Config: strings.NewReplacer("VIEWER", address, "DIRECTORY", t.TempDir()).Replace(`

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBrowserViewerMCP: an MCP client of others, the inspector's command line, answers "hottest function under span X" with the same
-// result as the page shows for the span.
+// TestBrowserViewerMCP: an MCP client of others, the inspector's command line, answers "hottest
+// function under span X" with the same result as the page shows for the span.
 func TestBrowserViewerMCP(t *testing.T) {
 	b := findBrowser(t)
 	inspector := filepath.Join(b.folder, "node_modules", ".bin", "mcp-inspector")

@@ -27,8 +27,9 @@ import (
 // busy are the functions of minified-app.js that take time.
 var busy = []string{"hashCart", "restockShelves", "countInventory", "get totalValue", "priceOrder", "sortOrders", "sendInvoice", "addTotal"}
 
-// TestBrowserMinified: Chromium and Sentry's SDK profile minified builds of an application whose source maps sentry-cli has uploaded. The names
-// and shares of functions are those of the build that is not minified.
+// TestBrowserMinified: Chromium and Sentry's SDK profile minified builds of an application whose
+// source maps sentry-cli has uploaded. The names and shares of functions are those of the build
+// that is not minified.
 func TestBrowserMinified(t *testing.T) {
 	b := findBrowser(t)
 	c, backend, upload := startUploads(t, b)
@@ -58,7 +59,8 @@ const (
 	maxRuns       = 5
 )
 
-// startUploads starts a collector that symbolicates, and returns a function that injects debug IDs into a build and uploads it.
+// startUploads starts a collector that symbolicates, and returns a function that injects debug IDs
+// into a build and uploads it.
 func startUploads(t *testing.T, b browser) (c *harness.Collector, backend *harness.Sink, upload func(t *testing.T, folder string)) {
 	const token = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	tool := filepath.Join(b.folder, "..", "sentrycli", "node_modules", ".bin", "sentry-cli")
@@ -92,8 +94,8 @@ func (b browser) minify(t *testing.T, bundler string) (folder string) {
 	return folder
 }
 
-// profile opens a page with the build, and returns its profile. If a source is given, all busy functions must be in it: the profile is sent
-// again until the collector has opened the source map.
+// profile opens a page with the build, and returns its profile. If a source is given, all busy
+// functions must be in it: the profile is sent again until the collector has opened the source map.
 func (b browser) profile(t *testing.T, c *harness.Collector, folder string, backend *harness.Sink, source string) pprofile.Profiles {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {

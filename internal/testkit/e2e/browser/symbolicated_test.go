@@ -30,7 +30,8 @@ FUNC 2000 20 0 main
 2000 20 31 0
 `
 
-// families are chunks with frames of each kind of symbol file, and the functions in the page's table with the names from it and without.
+// families are chunks with frames of each kind of symbol file, and the functions in the page's
+// table with the names from it and without.
 var families = map[string]struct {
 	chunk            harness.Chunk
 	named, raw       []string
@@ -52,7 +53,8 @@ var families = map[string]struct {
 	},
 }
 
-// TestBrowserViewerSymbolicated: profiles and errors have the names from symbol files, and those that the SDK reported.
+// TestBrowserViewerSymbolicated: profiles and errors have the names from symbol files, and those
+// that the SDK reported.
 func TestBrowserViewerSymbolicated(t *testing.T) {
 	b := findBrowser(t)
 	directory, address := t.TempDir(), harness.FreeAddress(t)
@@ -112,7 +114,8 @@ service:
 	assert.Regexp(t, `Checkout\.add[\s\S]*shop\.ts:18:20[\s\S]*reported as r\.add .*app\.js:1:343`, result.Frames[0])
 }
 
-// symbolicatedProfile sends a chunk until the viewer has a profile with names from a symbol file, and returns the ID of the profile there.
+// symbolicatedProfile sends a chunk until the viewer has a profile with names from a symbol file,
+// and returns the ID of the profile there.
 func symbolicatedProfile(t *testing.T, c *harness.Collector, page string, chunk harness.Chunk) (id string) {
 	get := func(path string, into any) {
 		response, err := http.Get(page + "api/" + path)

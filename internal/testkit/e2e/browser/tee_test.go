@@ -17,8 +17,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestBrowserThroughTee: a page with the real @sentry/browser receives Sentry's responses from another origin. CORS headers come from the
-// receiver only, because browsers reject a response with two.
+// TestBrowserThroughTee: a page with the real @sentry/browser receives Sentry's responses from
+// another origin. CORS headers come from the receiver only, because browsers reject a response with
+// two.
 func TestBrowserThroughTee(t *testing.T) {
 	b := findBrowser(t)
 	var mu sync.Mutex

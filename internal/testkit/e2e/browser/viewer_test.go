@@ -26,7 +26,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// startQuickstart runs the quickstart's configuration on other ports, and returns the address of the page.
+// startQuickstart runs the quickstart's configuration on other ports, and returns the address of
+// the page.
 func startQuickstart(t *testing.T) (c *harness.Collector, page string) {
 	config, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml"))
 	require.NoError(t, err)
@@ -69,7 +70,8 @@ func TestBrowserViewer(t *testing.T) {
 	comparePprof(t, result.Pprof, result.Top)
 }
 
-// TestBrowserViewerOrders clicks through the inverted graph and the callers and callees of functions.
+// TestBrowserViewerOrders clicks through the inverted graph and the callers and callees of
+// functions.
 func TestBrowserViewerOrders(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -85,7 +87,8 @@ func TestBrowserViewerOrders(t *testing.T) {
 // topRow is a row of the page's table, with shares as text.
 type topRow struct{ Name, Self, Total string }
 
-// comparePprof compares the table of the page with the output of go tool pprof for the downloaded file.
+// comparePprof compares the table of the page with the output of go tool pprof for the downloaded
+// file.
 func comparePprof(t *testing.T, file string, rows []topRow) {
 	tool := exec.Command("go", "tool", "pprof", "-top", "-symbolize=none", "-nodecount=10000", "-nodefraction=0", file)
 	text, err := tool.CombinedOutput()
@@ -145,7 +148,8 @@ func TestBrowserViewerHostile(t *testing.T) {
 	assert.Regexp(t, `[\d,]+ texts or entries are shortened or left out to keep the response below 8 MB`, string(traffic.Result))
 }
 
-// longRecord returns a log record of 50 kB: a page of 200 of them exceeds the maximum response of the API.
+// longRecord returns a log record of 50 kB: a page of 200 of them exceeds the maximum response of
+// the API.
 func longRecord(now float64) string {
 	var attributes []string
 	for i := range 25 {
@@ -155,10 +159,12 @@ func longRecord(now float64) string {
 		now, strings.Join(attributes, ","))
 }
 
-// longestWait is the maximum time until the page shows data. Users notice delays of a second or two; the rest is for a busy machine.
+// longestWait is the maximum time until the page shows data. Users notice delays of a second or
+// two; the rest is for a busy machine.
 const longestWait = 5 * time.Second
 
-// TestBrowserViewerStress opens the largest recorded profile: 34 MB of JSON, one minute of Node under load.
+// TestBrowserViewerStress opens the largest recorded profile: 34 MB of JSON, one minute of Node
+// under load.
 func TestBrowserViewerStress(t *testing.T) {
 	b := findBrowser(t)
 	var request golden.Request
@@ -223,14 +229,16 @@ func TestBrowserViewerMillion(t *testing.T) {
 	t.Logf("zooming and searching: merged %+v, by time %+v", result.Merged, result.Ordered)
 }
 
-// zoomFrames are the milliseconds between frames, and those of CPU time of the main thread per frame: see work.mjs.
+// zoomFrames are the milliseconds between frames, and those of CPU time of the main thread per
+// frame: see work.mjs.
 type zoomFrames struct {
 	Frames        int
 	Median, Worst float64
 	Work          struct{ Task, Script, Layout, Style float64 }
 }
 
-// TestBrowserViewerDrawn opens every profile of `make demo`: the pixels show the busy time, in both orders and at several zoom levels.
+// TestBrowserViewerDrawn opens every profile of `make demo`: the pixels show the busy time, in both
+// orders and at several zoom levels.
 func TestBrowserViewerDrawn(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)

@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestBrowserViewerFirst: a new user finds the DSN for the SDK, and the reason if data was rejected.
+// TestBrowserViewerFirst: a new user finds the DSN for the SDK, and the reason if data was
+// rejected.
 func TestBrowserViewerFirst(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -52,7 +53,8 @@ func TestBrowserViewerAxe(t *testing.T) {
 	t.Logf("%d views without findings", result.Views)
 }
 
-// TestBrowserViewerLive: data appears in the open view when it arrives; live updates can be paused, and the store cleared.
+// TestBrowserViewerLive: data appears in the open view when it arrives; live updates can be paused,
+// and the store cleared.
 func TestBrowserViewerLive(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -104,7 +106,8 @@ func TestBrowserViewerLists(t *testing.T) {
 	t.Logf("%d groups of errors, %d series", result.Groups, result.Series)
 }
 
-// TestBrowserViewerOverview clicks through lists of more than 200 profiles, traces and services, and through the threads of a profile.
+// TestBrowserViewerOverview clicks through lists of more than 200 profiles, traces and services,
+// and through the threads of a profile.
 func TestBrowserViewerOverview(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -137,7 +140,8 @@ func TestBrowserViewerOverview(t *testing.T) {
 	t.Logf("%d traces, %d profiles", result.Traces, result.Profiles)
 }
 
-// threadChunk is a profile in which threads take samples every 10 ms; each thread takes one less than the one before.
+// threadChunk is a profile in which threads take samples every 10 ms; each thread takes one less
+// than the one before.
 func threadChunk(profiler, service string, at float64, threads, samples int) string {
 	var list []string
 	for thread := range threads {
@@ -149,7 +153,8 @@ func threadChunk(profiler, service string, at float64, threads, samples int) str
 		`"samples":[%s]}}`, profiler, profiler, service, strings.Join(list, ",")) + "\n"
 }
 
-// TestBrowserViewerInteraction uses the search, the menu, the tip, the keys and the timeline of flame graphs.
+// TestBrowserViewerInteraction uses the search, the menu, the tip, the keys and the timeline of
+// flame graphs.
 func TestBrowserViewerInteraction(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)
@@ -247,7 +252,8 @@ func TestBrowserViewerTrace(t *testing.T) {
 		result.First, result.InDocument, result.Wheel, result.Jumps)
 }
 
-// TestBrowserViewerService: the profiles of a service in a window of time, compared with those before and with another release.
+// TestBrowserViewerService: the profiles of a service in a window of time, compared with those
+// before and with another release.
 func TestBrowserViewerService(t *testing.T) {
 	b := findBrowser(t)
 	c, page := startQuickstart(t)

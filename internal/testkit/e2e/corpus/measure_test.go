@@ -48,9 +48,10 @@ service:
 `, address, folder)
 }
 
-// TestMeasureCorpus sends every recorded batch to the built collector as its SDK would, and uploads the files to the returned addresses.
-// Then it restarts the collector and sends everything again. The output contains everything exactly once: each event and span as a record,
-// a span or data points with its time, and each file byte for byte.
+// TestMeasureCorpus sends every recorded batch to the built collector as its SDK would, and uploads
+// the files to the returned addresses. Then it restarts the collector and sends everything again.
+// The output contains everything exactly once: each event and span as a record, a span or data
+// points with its time, and each file byte for byte.
 func TestMeasureCorpus(t *testing.T) {
 	requests := golden.MeasureCorpus(t)
 	folder, address := t.TempDir(), harness.FreeAddress(t)
@@ -97,7 +98,8 @@ func TestMeasureCorpus(t *testing.T) {
 		want.records, want.spans, want.utilization, want.memory, len(want.files), want.inline)
 }
 
-// measureTally is the expected output, computed by a decoder that knows only three names of Measure's types.
+// measureTally is the expected output, computed by a decoder that knows only three names of
+// Measure's types.
 type measureTally struct {
 	records, spans, measured int
 	utilization, memory      int
@@ -136,7 +138,8 @@ func (m *measureTally) read(t *testing.T, request golden.MeasureRequest) {
 	}
 }
 
-// putMeasureBatch sends a batch as iOS does, and parses the response as iOS does: every member is a list of uploads.
+// putMeasureBatch sends a batch as iOS does, and parses the response as iOS does: every member is a
+// list of uploads.
 func putMeasureBatch(t *testing.T, address string, request golden.MeasureRequest) []harness.MeasureUpload {
 	t.Helper()
 	status, text := harness.Put(t, "http://"+address+"/events", request.Body, map[string]string{

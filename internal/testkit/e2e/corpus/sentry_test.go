@@ -21,9 +21,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestCorpus sends every recorded request as its SDK did, to a collector that exports all four signals. Each is answered with 200,
-// regardless of the recorded status. The output has every profile with the samples that the oracle reads, every span with its parent, and
-// the log records and data points of docs/mapping.md. The collector's own counters match.
+// TestCorpus sends every recorded request as its SDK did, to a collector that exports all four
+// signals. Each is answered with 200, regardless of the recorded status. The output has every
+// profile with the samples that the oracle reads, every span with its parent, and the log records
+// and data points of docs/mapping.md. The collector's own counters match.
 func TestCorpus(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Signals: harness.OtherSignals, Receiver: []string{"tunnel_path: /tunnel"}})
@@ -85,7 +86,8 @@ func (total *traffic) request(t *testing.T, recording golden.Request) *sentry.En
 	return envelope
 }
 
-// checkParents returns the number of spans whose parent is in the same trace, and checks that it is the same as in the input.
+// checkParents returns the number of spans whose parent is in the same trace, and checks that it is
+// the same as in the input.
 func (total *traffic) checkParents(t *testing.T) (children int) {
 	for span, parent := range total.Parents {
 		if _, there := total.Parents[parent]; there {
@@ -96,8 +98,8 @@ func (total *traffic) checkParents(t *testing.T) (children int) {
 	return children
 }
 
-// checkMetrics: no loss is uncounted, and nothing else is counted. All items of every type were accepted, except "statsd", which Sentry has
-// retired.
+// checkMetrics: no loss is uncounted, and nothing else is counted. All items of every type were
+// accepted, except "statsd", which Sentry has retired.
 func (total *traffic) checkMetrics(t testing.TB, metrics harness.Metrics) {
 	for _, kind := range slices.Sorted(maps.Keys(total.items)) {
 		count, outcome := total.items[kind], "outcome=accepted"

@@ -22,7 +22,8 @@ const (
 	version = "v0.1.0"
 )
 
-// proxy is a module proxy in a folder. It serves the checkout as a version; all other modules are those of the machine.
+// proxy is a module proxy in a folder. It serves the checkout as a version; all other modules are
+// those of the machine.
 //
 // https://go.dev/ref/mod#goproxy-protocol
 type proxy struct{ folder, modules string }
@@ -85,7 +86,8 @@ names:
 	return all
 }
 
-// command returns a command of Go that uses only the proxy and modules on this machine, in a module cache of its own.
+// command returns a command of Go that uses only the proxy and modules on this machine, in a module
+// cache of its own.
 func (p proxy) command(t *testing.T, folder string, arguments ...string) *exec.Cmd {
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	require.NoError(t, err)

@@ -16,7 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestAlerts: promtool accepts the alerts and their unit tests. Those name each alert twice: once when it fires, and once when it does not.
+// TestAlerts: promtool accepts the alerts and their unit tests. Those name each alert twice: once
+// when it fires, and once when it does not.
 func TestAlerts(t *testing.T) {
 	promtool, err := exec.LookPath("promtool")
 	if err != nil {

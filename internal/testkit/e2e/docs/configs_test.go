@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestConfigs: the collector accepts every configuration in examples/ and every complete configuration on a page.
+// TestConfigs: the collector accepts every configuration in examples/ and every complete
+// configuration on a page.
 func TestConfigs(t *testing.T) {
 	path := harness.Binary(t)
 	for _, name := range []string{"SENTRY_DSN", "SENTRY_DSN_SHOP", "SENTRY_DSN_API"} {
@@ -38,8 +39,8 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
-// TestOTLPLimit: the decoder of the collector's receiver has no depth limit. A nested message of 12 MB ended the collector (v0.164.0); with
-// 4 MB, the peak was 0.5 GB.
+// TestOTLPLimit: the decoder of the collector's receiver has no depth limit. A nested message of 12
+// MB ended the collector (v0.164.0); with 4 MB, the peak was 0.5 GB.
 func TestOTLPLimit(t *testing.T) {
 	receivers := 0
 	for _, path := range append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml")) {
@@ -73,7 +74,8 @@ func examples(t *testing.T) []string {
 
 func isCollectorConfig(text string) bool { return strings.Contains("\n"+text, "\nservice:") }
 
-// shownOnPages writes YAML blocks of all pages to files, if they have a service section and are therefore complete.
+// shownOnPages writes YAML blocks of all pages to files, if they have a service section and are
+// therefore complete.
 func shownOnPages(t *testing.T, dir string) (configs []string) {
 	root := golden.Root(t)
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

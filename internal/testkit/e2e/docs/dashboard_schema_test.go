@@ -15,8 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestDashboardSchema checks the dashboard against Grafana's schema, which is published as types of TypeScript. No registry that the tests can
-// use has Grafana itself.
+// TestDashboardSchema checks the dashboard against Grafana's schema, which is published as types of
+// TypeScript. No registry that the tests can use has Grafana itself.
 func TestDashboardSchema(t *testing.T) {
 	packages := filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "importers")
 	compiler := filepath.Join(packages, "node_modules", "typescript", "bin", "tsc")

@@ -28,8 +28,8 @@ var (
 	histogramEnd = regexp.MustCompile(`_(bucket|sum|count)$`)
 )
 
-// TestDashboard: every metric in a query of the Grafana dashboard or of an alert exists and has the labels of the query, and every metric of
-// our components is on the dashboard.
+// TestDashboard: every metric in a query of the Grafana dashboard or of an alert exists and has the
+// labels of the query, and every metric of our components is on the dashboard.
 func TestDashboard(t *testing.T) {
 	known := componentMetrics(t)
 	ours := maps.Clone(known)
@@ -131,7 +131,8 @@ func componentMetrics(t *testing.T) map[string]map[string]bool {
 	return all
 }
 
-// collectorMetrics returns the own metrics of a collector that has sent data of every signal, and failed to.
+// collectorMetrics returns the own metrics of a collector that has sent data of every signal, and
+// failed to.
 func collectorMetrics(t *testing.T) map[string]map[string]bool {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Queue: true, Signals: harness.OtherSignals})

@@ -20,8 +20,9 @@ import (
 
 var metricName = regexp.MustCompile(`\botelcol_\w+`)
 
-// TestOperationsPage: every metric on docs/operations.md is in the metadata.yaml of the receiver, the processor or the tee, or in a scrape
-// of a collector after some activity. The labels in alerts exist, and examples are valid YAML.
+// TestOperationsPage: every metric on docs/operations.md is in the metadata.yaml of the receiver,
+// the processor or the tee, or in a scrape of a collector after some activity. The labels in alerts
+// exist, and examples are valid YAML.
 func TestOperationsPage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
 	require.NoError(t, err)

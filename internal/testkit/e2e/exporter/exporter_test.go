@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// sentryOut is a configuration with Sentry as input and output. If storage is not empty, the queue is stored in that directory.
+// sentryOut is a configuration with Sentry as input and output. If storage is not empty, the queue
+// is stored in that directory.
 func sentryOut(server *fakesentry.Server, storage string) harness.Settings {
 	config := `
 receivers:
@@ -79,8 +80,9 @@ func TestSentryOut(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey, fakesentry.PublicKey)
 }
 
-// TestSentryOutTakenByIngest: Sentry's ingest accepts everything that the exporter sends, even for hostile input. Original payloads are
-// disabled, because ingest may reject them, just as if the SDK had sent them.
+// TestSentryOutTakenByIngest: Sentry's ingest accepts everything that the exporter sends, even for
+// hostile input. Original payloads are disabled, because ingest may reject them, just as if the SDK
+// had sent them.
 func TestSentryOutTakenByIngest(t *testing.T) {
 	for _, spansAs := range []string{"transactions", "spans"} {
 		t.Run(spansAs, func(t *testing.T) {
@@ -107,8 +109,9 @@ func TestSentryOutTakenByIngest(t *testing.T) {
 	}
 }
 
-// TestSentryOutSurvivesKills: with a stored queue, every chunk that was answered with 200 reaches Sentry at least once, although the
-// collector is killed repeatedly and Sentry often fails. Repeated chunks are identical.
+// TestSentryOutSurvivesKills: with a stored queue, every chunk that was answered with 200 reaches
+// Sentry at least once, although the collector is killed repeatedly and Sentry often fails.
+// Repeated chunks are identical.
 func TestSentryOutSurvivesKills(t *testing.T) {
 	const (
 		rounds       = 5
@@ -162,8 +165,8 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 		len(acknowledged), rounds, len(seen), duplicates, len(server.Requests()))
 }
 
-// TestHeldEventSurvivesKill: the event of a Go log record waits for the event of its span. If the collector is killed in the meantime, it
-// is sent once, after the restart.
+// TestHeldEventSurvivesKill: the event of a Go log record waits for the event of its span. If the
+// collector is killed in the meantime, it is sent once, after the restart.
 func TestHeldEventSurvivesKill(t *testing.T) {
 	server, otlp := fakesentry.Start(t), harness.FreeAddress(t)
 	set := sentryOut(server, t.TempDir())
@@ -199,8 +202,9 @@ func TestHeldEventSurvivesKill(t *testing.T) {
 	require.Equal(t, 1, count(sentry.ItemEvent))
 }
 
-// TestSentryOutRefusedForever: Sentry always refuses as many chunks as the queue has consumers; retries wait as with default settings.
-// Another chunk arrives within seconds, even after a restart with the refused chunks in the storage.
+// TestSentryOutRefusedForever: Sentry always refuses as many chunks as the queue has consumers;
+// retries wait as with default settings. Another chunk arrives within seconds, even after a restart
+// with the refused chunks in the storage.
 func TestSentryOutRefusedForever(t *testing.T) {
 	server := fakesentry.Start(t)
 	var mu sync.Mutex

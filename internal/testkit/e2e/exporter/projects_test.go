@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestProjectsSurviveKills: one exporter serves three Sentrys, with stored queues. One is down, one limits everything; the third receives
-// its data meanwhile. After a kill and a restart with the projects in another order, the first two receive theirs, and nothing else.
+// TestProjectsSurviveKills: one exporter serves three Sentrys, with stored queues. One is down, one
+// limits everything; the third receives its data meanwhile. After a kill and a restart with the
+// projects in another order, the first two receive theirs, and nothing else.
 func TestProjectsSurviveKills(t *testing.T) {
 	services := []string{"shop", "pay", "search"} // the last one uses the default
 	servers := map[string]*fakesentry.Server{}
@@ -85,8 +86,9 @@ func TestProjectsSurviveKills(t *testing.T) {
 	harness.CheckLog(t, c, fakesentry.PublicKey)
 }
 
-// TestFullQueueOfAProject: one of three projects is down until its stored queue is full. The others receive everything. Each transaction that
-// the full queue refused is counted; it receives all others when it is up again, after a kill and a restart.
+// TestFullQueueOfAProject: one of three projects is down until its stored queue is full. The others
+// receive everything. Each transaction that the full queue refused is counted; it receives all
+// others when it is up again, after a kill and a restart.
 func TestFullQueueOfAProject(t *testing.T) {
 	services := []string{"shop", "pay", "search"} // the last one uses the default
 	servers := map[string]*fakesentry.Server{}
@@ -160,7 +162,8 @@ func spansOf(services []string) string {
 	return `{"resourceSpans":[` + strings.Join(resources, ",") + `]}`
 }
 
-// transactionsOf returns the services of the accepted transactions. After a kill, the last ones may arrive again, with their IDs.
+// transactionsOf returns the services of the accepted transactions. After a kill, the last ones may
+// arrive again, with their IDs.
 func transactionsOf(server *fakesentry.Server) (services []string) {
 	seen := map[string]bool{}
 	for _, e := range server.Taken() {

@@ -34,7 +34,8 @@ func lists(t *testing.T, viewer string) (out viewerLists) {
 	return out
 }
 
-// TestViewerHistory: the viewer shows the data of the previous run, after a stop and after kill -9. A cleared store stays empty.
+// TestViewerHistory: the viewer shows the data of the previous run, after a stop and after kill -9.
+// A cleared store stays empty.
 func TestViewerHistory(t *testing.T) {
 	viewer := harness.FreeAddress(t)
 	settings := harness.Settings{Config: strings.NewReplacer("VIEWER", viewer, "DIRECTORY", t.TempDir()).Replace(`

@@ -55,8 +55,8 @@ const (
 	recreatedNotice = "recreating database file" // of file_storage
 )
 
-// corruptFile damages one file of the storage while no collector runs and the backend is down. If the collector cannot run with the file,
-// it moves the file away, as an operator would.
+// corruptFile damages one file of the storage while no collector runs and the backend is down. If
+// the collector cannot run with the file, it moves the file away, as an operator would.
 func corruptFile(r *rig) {
 	r.start()
 	stop := r.send()

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// diskFull: the disk fills up while the backend is down, and has free space again some time after the backend is back.
+// diskFull: the disk fills up while the backend is down, and has free space again some time after
+// the backend is back.
 func diskFull(r *rig) { r.fullDisk(func() {}) }
 
 // restartOnFullDisk: like diskFull, but the collector is replaced while the disk is full.
@@ -46,7 +47,8 @@ func (r *rig) fullDisk(meanwhile func()) {
 	stop()
 }
 
-// smallDisk moves the storage to its own file system in memory. This requires the permission to mount one.
+// smallDisk moves the storage to its own file system in memory. This requires the permission to
+// mount one.
 func (r *rig) smallDisk() {
 	r.t.Helper()
 	err := syscall.Mount("tmpfs", r.directory, "tmpfs", 0, "size=8m")

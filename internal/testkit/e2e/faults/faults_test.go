@@ -17,14 +17,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestFaults has each fault occur in each configuration of exporters, and writes docs/faults.md except for the part on the tee.
+// TestFaults has each fault occur in each configuration of exporters, and writes docs/faults.md
+// except for the part on the tee.
 func TestFaults(t *testing.T) { runRounds(t, setups, (*faultsPage).writeExporters) }
 
 // TestTee does the same with a tee, and writes its part of docs/faults.md.
 func TestTee(t *testing.T) { runRounds(t, teeSetups, (*faultsPage).writeTee) }
 
-// runRounds has each fault occur in each configuration, a number of times and at random moments, and compares what the collector
-// acknowledged with what arrived, by ID. It writes the page if -run left out no round.
+// runRounds has each fault occur in each configuration, a number of times and at random moments,
+// and compares what the collector acknowledged with what arrived, by ID. It writes the page if -run
+// left out no round.
 func runRounds(t *testing.T, setups []setup, write func(*faultsPage, *testing.T)) {
 	harness.Binary(t)
 	rounds, seed := number(t, "FAULTS", defaultRounds), number(t, "FAULTS_SEED", rand.IntN(1e6))

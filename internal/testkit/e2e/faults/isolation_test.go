@@ -14,11 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// latestAllowed is the maximum time from the acknowledgement of an item to its arrival while the backend refuses other items.
+// latestAllowed is the maximum time from the acknowledgement of an item to its arrival while the
+// backend refuses other items.
 const latestAllowed = 30 * time.Second
 
-// alwaysRefused: the backend never accepts some messages, with an error or without an answer, and accepts all others. With held profiles,
-// the exporter has no queue, so that the processor receives the refusal; otherwise, the exporter's queue receives it.
+// alwaysRefused: the backend never accepts some messages, with an error or without an answer, and
+// accepts all others. With held profiles, the exporter has no queue, so that the processor receives
+// the refusal; otherwise, the exporter's queue receives it.
 func alwaysRefused(r *rig) {
 	r.setup.mark = marking{oneIn: 5 + r.some(20)}
 	r.giveUp = time.Second
@@ -45,8 +47,9 @@ func alwaysRefused(r *rig) {
 	stopWatching()
 }
 
-// limitedForAnHour: the backend limits one category for an hour, and accepts all others. With Sentry, the category is browser chunks; with
-// OTLP, it is a signal. After a restart, the backend accepts the limited items.
+// limitedForAnHour: the backend limits one category for an hour, and accepts all others. With
+// Sentry, the category is browser chunks; with OTLP, it is a signal. After a restart, the backend
+// accepts the limited items.
 func limitedForAnHour(r *rig) {
 	const limit = 3600
 	header := map[string]string{"Retry-After": strconv.Itoa(limit)}
@@ -91,7 +94,8 @@ func (r *rig) watchArrivals() (stop func()) {
 	return stop
 }
 
-// awaitUnmarked waits until all items that the backend accepts have arrived, and records the longest delay.
+// awaitUnmarked waits until all items that the backend accepts have arrived, and records the
+// longest delay.
 func (r *rig) awaitUnmarked() {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {

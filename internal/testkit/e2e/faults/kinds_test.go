@@ -10,7 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// fault is a kind of failure. happen starts the collector, causes the failure while clients send, and returns with a running collector.
+// fault is a kind of failure. happen starts the collector, causes the failure while clients send,
+// and returns with a running collector.
 type fault struct {
 	name   string
 	happen func(r *rig)
@@ -55,7 +56,8 @@ func killed(r *rig) {
 	})
 }
 
-// killedEarly kills the collector repeatedly within a second of its start, which takes half a second, with a filled queue.
+// killedEarly kills the collector repeatedly within a second of its start, which takes half a
+// second, with a filled queue.
 func killedEarly(r *rig) {
 	r.start()
 	stop := r.send()
@@ -81,7 +83,8 @@ func terminated(r *rig) {
 	})
 }
 
-// reloaded reloads the collector with a different number of consumers and, with held profiles, a different wait.
+// reloaded reloads the collector with a different number of consumers and, with held profiles, a
+// different wait.
 func reloaded(r *rig) {
 	r.backend.be(r.setup.badDay())
 	r.interrupted(func() {
@@ -108,7 +111,8 @@ func backendDown(r *rig) {
 	stop()
 }
 
-// backendSlow: the backend accepts some requests that the exporter has given up on, and receives them again.
+// backendSlow: the backend accepts some requests that the exporter has given up on, and receives
+// them again.
 func backendSlow(r *rig) {
 	r.backend.be(slow)
 	r.start()

@@ -135,14 +135,16 @@ func (a *account) add(b account) {
 	}
 }
 
-// losses are the explained losses: of single items, by the time of their acknowledgement, or a number for each kind.
+// losses are the explained losses: of single items, by the time of their acknowledgement, or a
+// number for each kind.
 type losses struct {
 	wasHeld, wasInFile     func(sentItem, time.Time) bool
 	held, dropped, byQueue map[kind]int
 	rejected               map[sentItem]bool // by Sentry
 }
 
-// settle compares the sent items with the arrivals up to the end of the fault and up to the end of the round.
+// settle compares the sent items with the arrivals up to the end of the fault and up to the end of
+// the round.
 func (l *ledger) settle(during, atEnd map[sentItem]int, known losses) (a account, unexplained []sentItem) {
 	for i, at := range l.undelivered(atEnd) {
 		one := func(of map[kind]int) bool { of[i.kind]--; return of[i.kind] >= 0 }

@@ -44,8 +44,8 @@ func (r *rig) knownLosses() losses {
 	return known
 }
 
-// wasHeld reports whether a profile may have been in memory when the process was killed. It may have been acknowledged after the held
-// profiles were counted.
+// wasHeld reports whether a profile may have been in memory when the process was killed. It may
+// have been acknowledged after the held profiles were counted.
 func (r *rig) wasHeld(i sentItem, at time.Time) bool {
 	if r.setup.tee && !r.diskWasFull || !r.setup.tee && (i.kind != aProfile || r.setup.wait == 0 || r.setup.stored) {
 		return false
@@ -58,14 +58,16 @@ func (r *rig) wasHeld(i sentItem, at time.Time) bool {
 	return false
 }
 
-// wasInDamagedFile reports whether an item was sent before the damage, and its signal is that of the file.
+// wasInDamagedFile reports whether an item was sent before the damage, and its signal is that of
+// the file.
 func (r *rig) wasInDamagedFile(i sentItem, at time.Time) bool {
 	return (r.setup.tee || i.kind == r.damagedKind) && at.Before(r.damagedAt)
 }
 
-// counted returns the losses that the collector counted. Requests that an exporter gives up at shutdown stay in the storage of its queue
-// and are not lost. Without a queue, each attempt counts as a loss, although the processor retries. Each profile has one sample, and each
-// request has one item of each kind.
+// counted returns the losses that the collector counted. Requests that an exporter gives up at
+// shutdown stay in the storage of its queue and are not lost. Without a queue, each attempt counts
+// as a loss, although the processor retries. Each profile has one sample, and each request has one
+// item of each kind.
 func (r *rig) counted(metrics harness.Metrics) map[kind]int {
 	counted := map[kind]int{}
 	if r.setup.tee {
@@ -83,8 +85,9 @@ func (r *rig) counted(metrics harness.Metrics) map[kind]int {
 	return counted
 }
 
-// lostByProcessor returns the number of held profiles that the queue refused at shutdown, or that there was no time for, according to the
-// log. Metrics count them too, but cannot be scraped in the last moments of a process.
+// lostByProcessor returns the number of held profiles that the queue refused at shutdown, or that
+// there was no time for, according to the log. Metrics count them too, but cannot be scraped in the
+// last moments of a process.
 func lostByProcessor(log string) (profiles int) {
 	for line := range strings.Lines(log) {
 		if strings.Contains(line, "Profiles that waited for spans are lost: ") && !strings.Contains(line, "next component refuse") {
@@ -95,7 +98,8 @@ func lostByProcessor(log string) (profiles int) {
 	return profiles
 }
 
-// droppedByExporter returns the number of items that an exporter's queue gave up, according to the log.
+// droppedByExporter returns the number of items that an exporter's queue gave up, according to the
+// log.
 func droppedByExporter(log string) map[kind]int {
 	dropped := map[kind]int{}
 	for line := range strings.Lines(log) {
@@ -120,9 +124,11 @@ var (
 	kindOf      = map[string]kind{"profiles": aProfile, "traces": aSpan, "logs": aLog}
 )
 
-// droppedByQueue returns the number of requests that the collector's persistent queue dropped, according to its log, mostly at debug level.
-// At startup, it deletes the requests that were in flight before it stores them again: they are lost if the disk is full, or if the
-// collector is killed in between. It also skips requests that it cannot mark as in flight because the disk is full.
+// droppedByQueue returns the number of requests that the collector's persistent queue dropped,
+// according to its log, mostly at debug level. At startup, it deletes the requests that were in
+// flight before it stores them again: they are lost if the disk is full, or if the collector is
+// killed in between. It also skips requests that it cannot mark as in flight because the disk is
+// full.
 func droppedByQueue(log string) map[kind]int {
 	dropped := map[kind]int{}
 	fetched := map[kind]int{} // not stored again

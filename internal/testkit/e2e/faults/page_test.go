@@ -156,7 +156,8 @@ func (p *faultsPage) damage() string {
 	return rows.String()
 }
 
-// results returns the tables of a run, also when something is unexplained: that is what they are for.
+// results returns the tables of a run, also when something is unexplained: that is what they are
+// for.
 func (p *faultsPage) results(command string) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "\n## Results\n\n%s, %d cores, %s: `FAULTS=%d FAULTS_SEED=%d %s`. One-minute load average before and after: %s, %s. "+
@@ -169,7 +170,8 @@ func (p *faultsPage) results(command string) string {
 	return page.String()
 }
 
-// teeHeading begins the part of the page on the tee. Each part has a text, which people edit, and the results, which the tests replace.
+// teeHeading begins the part of the page on the tee. Each part has a text, which people edit, and
+// the results, which the tests replace.
 const teeHeading = "\n## Tee\n"
 
 func (p *faultsPage) writeExporters(t *testing.T) {

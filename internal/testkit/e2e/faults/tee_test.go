@@ -18,11 +18,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// teeSetups: the faults are those of Sentry and of the tee's storage. In all rounds, the OTLP backend has a bad day.
+// teeSetups: the faults are those of Sentry and of the tee's storage. In all rounds, the OTLP
+// backend has a bad day.
 var teeSetups = []setup{{name: "`sentry_tee`", sentry: true, tee: true}}
 
-// badDay is what a backend does while the collector ends and starts. A tee omits data that Sentry limits: with a limit on everything, it
-// would forward next to nothing.
+// badDay is what a backend does while the collector ends and starts. A tee omits data that Sentry
+// limits: with a limit on everything, it would forward next to nothing.
 func (s setup) badDay() mood {
 	if !s.tee {
 		return badDay
@@ -31,7 +32,8 @@ func (s setup) badDay() mood {
 	return append(slices.Clone(badDay[:len(badDay)-1]), fakesentry.Answer{Status: http.StatusTooManyRequests, Header: limit})
 }
 
-// otlpSide is what a collector with a tee exports. Its exporter has no queue, so that what it acknowledges has arrived.
+// otlpSide is what a collector with a tee exports. Its exporter has no queue, so that what it
+// acknowledges has arrived.
 type otlpSide struct {
 	backend *backend
 	ledger  *ledger
@@ -82,8 +84,8 @@ service:
 
 var allKinds = []kind{aProfile, aSpan, aLog}
 
-// countedByTee returns the losses by the tee's own count of requests, each of which has at most one item of a kind. For those of a
-// shutdown see lostAtShutdown.
+// countedByTee returns the losses by the tee's own count of requests, each of which has at most one
+// item of a kind. For those of a shutdown see lostAtShutdown.
 func countedByTee(metrics harness.Metrics) map[kind]int {
 	const requests = "otelcol_extension_sentry_tee_requests"
 	dropped := metrics.Sum(requests, "outcome=dropped") - metrics.Sum(requests, "outcome=dropped", "reason=shutdown")
@@ -94,7 +96,8 @@ func countedByTee(metrics harness.Metrics) map[kind]int {
 	return counted
 }
 
-// countInMemory notes, before a crash, how many requests the storage did not accept: only memory may have them.
+// countInMemory notes, before a crash, how many requests the storage did not accept: only memory
+// may have them.
 func (r *rig) countInMemory() {
 	if metrics, err := r.collector.Load().TryScrape(); err == nil { // else it has not started
 		r.inMemory += metrics.Sum("otelcol_extension_sentry_tee_storage_errors", "operation=store")
@@ -103,8 +106,8 @@ func (r *rig) countInMemory() {
 
 var lostAtShutdown = regexp.MustCompile(`Requests lost because they were only in memory.*"requests": (\d+)`)
 
-// addLossesOfTee explains what did not arrive at Sentry: Sentry rejected it or has it in a client report, or it was in memory only when
-// the collector ended.
+// addLossesOfTee explains what did not arrive at Sentry: Sentry rejected it or has it in a client
+// report, or it was in memory only when the collector ended.
 func (r *rig) addLossesOfTee(known *losses) {
 	atShutdown := 0
 	for _, c := range r.all {
@@ -122,8 +125,8 @@ func (r *rig) addLossesOfTee(known *losses) {
 	}
 }
 
-// awaitReports waits until Sentry has the client reports, which the tee sends every ten seconds. What remains unexplained fails the round
-// later.
+// awaitReports waits until Sentry has the client reports, which the tee sends every ten seconds.
+// What remains unexplained fails the round later.
 func (r *rig) awaitReports() {
 	for begin := time.Now(); time.Since(begin) < time.Minute; time.Sleep(50 * time.Millisecond) {
 		arrived := r.backend.arrivals(r.t)

@@ -76,7 +76,8 @@ func (r *rig) awaitAnswers(n int) {
 	require.Eventually(r.t, func() bool { return r.ledger.answersSoFar() >= n || !c.Running() }, time.Minute, time.Millisecond, "answers")
 }
 
-// request returns a request as SDKs send it: a V2 chunk, a transaction, both in the form of V1, or a log record.
+// request returns a request as SDKs send it: a V2 chunk, a transaction, both in the form of V1, or
+// a log record.
 func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
 	id, span := harness.NewID(), s.mark.id(aSpan, random, harness.NewID()[:16])
 	transaction := func(more string) string {

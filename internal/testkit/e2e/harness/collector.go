@@ -252,7 +252,8 @@ func (c *Collector) Kill() {
 
 // FreeAddress returns an address of the loopback interface that nothing listens at, host:port. The
 // port is below those that systems choose for outgoing connections: one of those may be taken again
-// before the collector listens at it. For the same reason, an address is not returned twice within a minute.
+// before the collector listens at it. For the same reason, an address is not returned twice within
+// a minute.
 func FreeAddress(t testing.TB) string {
 	for range 100 {
 		address := fmt.Sprintf("127.0.0.1:%d", 20_000+rand.IntN(12_000))

@@ -58,7 +58,8 @@ func NewSink(t testing.TB) *Sink {
 // Check replaces CheckForPyroscope, which checks each profiles message at the end of a test.
 func (s *Sink) Check(check func(t testing.TB, message []byte)) { s.check = check }
 
-// CheckForPyroscope fails a test if profiles are not valid OTLP, or if Pyroscope would reject them behind its preset.
+// CheckForPyroscope fails a test if profiles are not valid OTLP, or if Pyroscope would reject them
+// behind its preset.
 func CheckForPyroscope(t testing.TB, message []byte) { pyroscopetest.Check(t, unmarshal(t, message)) }
 
 // CheckOTLP fails a test if profiles are not valid OTLP. They may exceed the limits of Pyroscope.

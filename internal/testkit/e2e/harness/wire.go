@@ -44,8 +44,8 @@ func DecodeProfiles(message []byte) (pprofile.Profiles, error) {
 	return profiles, checkWire(message, profiles)
 }
 
-// checkWire checks what pdata does not show: unknown fields, and references to strings. ProfilesData
-// has the same two fields as the request that carries it.
+// checkWire checks what pdata does not show: unknown fields, and references to strings.
+// ProfilesData has the same two fields as the request that carries it.
 func checkWire(message []byte, profiles pprofile.Profiles) error {
 	var data profilespb.ProfilesData
 	if err := proto.Unmarshal(message, &data); err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileAdmission: clients without permission, silent clients and flooding clients attack resources that all clients share. The
-// collector has 1 GiB.
+// TestHostileAdmission: clients without permission, silent clients and flooding clients attack
+// resources that all clients share. The collector has 1 GiB.
 func TestHostileAdmission(t *testing.T) {
 	t.Run("79 bombs from clients with an unknown key", func(t *testing.T) {
 		strangers(t, "/api/42/envelope/?sentry_key=ffffffffffffffffffffffffffffffff", http.StatusForbidden)
@@ -38,7 +38,8 @@ func startLimited(t *testing.T, backend *harness.Sink) *harness.Collector {
 	}})
 }
 
-// strangers sends bombs that decode to 99 MiB. The collector does not decode bodies of clients without permission.
+// strangers sends bombs that decode to 99 MiB. The collector does not decode bodies of clients
+// without permission.
 func strangers(t *testing.T, target string, status int) {
 	backend := harness.NewSink(t)
 	c := startLimited(t, backend)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Android traces: binary data in which few bytes can represent a lot of output. The Perfetto traces are those of Relay's tests
-// (relay-profiling, perfetto/convert/attacks.rs).
+// Android traces: binary data in which few bytes can represent a lot of output. The Perfetto traces
+// are those of Relay's tests (relay-profiling, perfetto/convert/attacks.rs).
 var androidAttacks = []attack{
 	{name: "ART: 65,536 threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1, artThreads(1<<16)) }},

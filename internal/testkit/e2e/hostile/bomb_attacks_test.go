@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Bodies that are small only on the wire. The receiver decodes them up to max_request_body_size, 100 MiB.
+// Bodies that are small only on the wire. The receiver decodes them up to max_request_body_size,
+// 100 MiB.
 var bombAttacks = []attack{
 	{name: "gzip: 1 MB that decompresses to 1 GiB", status: 413, reason: "body_too_large", memory: memoryLimit,
 		request: func() harness.Request { return harness.EnvelopeRequest(gzipBomb()).WithEncoding("gzip") }},
@@ -60,11 +61,13 @@ func zipped(body []byte) []byte {
 	return b.Bytes()
 }
 
-// memoryAtOnce is the bound for many concurrent bodies, in MiB: max_bytes_in_flight (320 MiB), the same amount of garbage that was not
-// collected yet, and the memory of an idle collector. Without max_bytes_in_flight, these bombs took 1.4 GiB.
+// memoryAtOnce is the bound for many concurrent bodies, in MiB: max_bytes_in_flight (320 MiB), the
+// same amount of garbage that was not collected yet, and the memory of an idle collector. Without
+// max_bytes_in_flight, these bombs took 1.4 GiB.
 const memoryAtOnce = 1000
 
-// bombsAtOnce: the collector decodes as many bombs as fit, up to their limit, and makes the others wait.
+// bombsAtOnce: the collector decodes as many bombs as fit, up to their limit, and makes the others
+// wait.
 func bombsAtOnce(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend})

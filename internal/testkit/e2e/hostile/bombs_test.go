@@ -14,7 +14,8 @@ import (
 
 const gibibyte = 1 << 30
 
-// gzipBomb returns 1 MB that decode to 1 GiB. Deflate encodes at most 1032 bytes in one, so 100 kB would stay below the limit.
+// gzipBomb returns 1 MB that decode to 1 GiB. Deflate encodes at most 1032 bytes in one, so 100 kB
+// would stay below the limit.
 func gzipBomb() []byte {
 	var member bytes.Buffer
 	w := gzip.NewWriter(&member)
@@ -55,7 +56,8 @@ func brotliBomb() []byte {
 	return append(b.Bytes(), bytes.Repeat(b.Bytes()[begin:], 4*gibibyte/(4<<20)-2)...)
 }
 
-// zstdBomb returns a body that decodes to 3 GiB: each block of four bytes represents 128 KiB of one byte.
+// zstdBomb returns a body that decodes to 3 GiB: each block of four bytes represents 128 KiB of one
+// byte.
 func zstdBomb() []byte {
 	const (
 		windowLog8MiB = (23 - 10) << 3

@@ -17,7 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by their content.
+// TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by
+// their content.
 func TestHostileConnections(t *testing.T) {
 	t.Run("200 requests that declare a body of 100 MiB and never complete it", claimedLength)
 	t.Run("50 clients that disconnect in the middle of a body", abandonedBody)
@@ -118,7 +119,8 @@ func headerFlood(t *testing.T) {
 	long.Headers = append(long.Headers, [2]string{"X-Flood", strings.Repeat("x", 50<<20)})
 	begin := time.Now()
 	for _, r := range []harness.Request{flood, long} {
-		// Go's server answers without reading the rest, so the connection may be reset before the client has read the answer.
+		// Go's server answers without reading the rest, so the connection may be reset before the
+		// client has read the answer.
 		if got, err := c.TrySend(r); err == nil {
 			assert.Equal(t, http.StatusRequestHeaderFieldsTooLarge, got.Status)
 		}
@@ -127,7 +129,8 @@ func headerFlood(t *testing.T) {
 	reportAttack(t, c, 100_000*16+50<<20, http.StatusRequestHeaderFieldsTooLarge, time.Since(begin), memorySmall)
 }
 
-// manySenders: clients that invent projects, SDKs, versions, item types and reasons create a bounded number of metric series.
+// manySenders: clients that invent projects, SDKs, versions, item types and reasons create a
+// bounded number of metric series.
 func manySenders(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Sink: backend, Signals: harness.OtherSignals})

@@ -21,8 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestHostileGRPC: attacks that only gRPC permits on the components behind the OTLP receiver. Its message limit is raised from 4 to 64 MiB.
-// Statuses are those of gRPC.
+// TestHostileGRPC: attacks that only gRPC permits on the components behind the OTLP receiver. Its
+// message limit is raised from 4 to 64 MiB. Statuses are those of gRPC.
 func TestHostileGRPC(t *testing.T) {
 	for _, a := range grpcAttacks {
 		t.Run(a.name, a.run)

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostile: after each attack, the collector still runs, has used no more memory than its bound, and delivers a valid profile. Attacks
-// of several requests are in connections_test.go.
+// TestHostile: after each attack, the collector still runs, has used no more memory than its bound,
+// and delivers a valid profile. Attacks of several requests are in connections_test.go.
 func TestHostile(t *testing.T) {
 	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, androidAttacks, smallestAttacks, itemAttacks} {
 		for _, a := range attacks {
@@ -43,10 +43,12 @@ const (
 	memoryLarge = 1024 // a valid payload of 50 MB: decoded, translated, and marshalled by the exporter
 )
 
-// attackLimit is the limit, in MiB, that the kernel sets on the data of an attacked collector, unless the attack has a higher bound.
+// attackLimit is the limit, in MiB, that the kernel sets on the data of an attacked collector,
+// unless the attack has a higher bound.
 const attackLimit = 1024
 
-// limitFor returns the kernel's limit for an attack with this bound, in MiB; 0 means the limit of the harness.
+// limitFor returns the kernel's limit for an attack with this bound, in MiB; 0 means the limit of
+// the harness.
 func limitFor(memory int) int {
 	if memory > attackLimit {
 		return 0
@@ -78,7 +80,8 @@ func (a attack) run(t *testing.T) {
 	reportAttack(t, c, len(hostile.Body), got.Status, took, a.memory)
 }
 
-// reportAttack checks the memory that an attack used, in MiB, and logs the line that attacks.awk reads.
+// reportAttack checks the memory that an attack used, in MiB, and logs the line that attacks.awk
+// reads.
 func reportAttack(t testing.TB, c *harness.Collector, sent, status int, took time.Duration, memory int) {
 	t.Helper()
 	peak := c.RequirePeakMemory(t)

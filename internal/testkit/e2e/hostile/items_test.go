@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Items other than profiles, with pipelines for all signals. The receiver answers every valid item without an error, because SDKs would
-// otherwise drop the other items of the envelope.
+// Items other than profiles, with pipelines for all signals. The receiver answers every valid item
+// without an error, because SDKs would otherwise drop the other items of the envelope.
 var itemAttacks = []attack{
 	item("200,000 session aggregates", "sessions", memoryLarge, func() string {
 		return `{"aggregates":[` + harness.List(200_000, func(b []byte, i int) []byte {

@@ -23,8 +23,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileMeasure: attacks with Measure's protocol. Every copy of an app contains its key. After each attack, the receiver accepts a
-// valid batch, and all files are below its directories.
+// TestHostileMeasure: attacks with Measure's protocol. Every copy of an app contains its key. After
+// each attack, the receiver accepts a valid batch, and all files are below its directories.
 func TestHostileMeasure(t *testing.T) {
 	for _, a := range measureAttacks {
 		t.Run(a.name, a.run)
@@ -96,7 +96,8 @@ func putEvents(t *testing.T, address string, body []byte, headers ...string) (in
 	return harness.Put(t, "http://"+address+"/events", body, all)
 }
 
-// measureEvents returns a batch of n valid events. beside is additional JSON that ends with a comma.
+// measureEvents returns a batch of n valid events. beside is additional JSON that ends with a
+// comma.
 func measureEvents(n int, beside string) []byte {
 	return []byte(`{"events":[` + harness.List(n, func(b []byte, i int) []byte {
 		return fmt.Appendf(b, `{%s"id":"%s","session_id":"9f2f5a0e-58f4-4a3c-8b53-0a1c7f1d2e3f","timestamp":"2026-08-01T10:00:00.250Z",`+

@@ -22,8 +22,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestHostileOTLP: attacks by OTLP messages on linking, transforms, the viewer and the translation to Sentry. After each attack, the viewer
-// responds, and a valid profile reaches Sentry, the viewer and the backend.
+// TestHostileOTLP: attacks by OTLP messages on linking, transforms, the viewer and the translation
+// to Sentry. After each attack, the viewer responds, and a valid profile reaches Sentry, the viewer
+// and the backend.
 func TestHostileOTLP(t *testing.T) {
 	for _, a := range otlpAttacks {
 		t.Run(a.name, a.run)

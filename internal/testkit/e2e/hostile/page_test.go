@@ -25,8 +25,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostilePage: attacks on the viewer by stored messages and by requests. After each attack, the viewer responds, and lists the latest
-// message.
+// TestHostilePage: attacks on the viewer by stored messages and by requests. After each attack, the
+// viewer responds, and lists the latest message.
 func TestHostilePage(t *testing.T) {
 	for _, a := range keptAttacks {
 		t.Run(a.name, a.runOnPage)

@@ -24,10 +24,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// shape is a kind of payload that the collector accepts: a valid payload as a JSON tree, and the way to send it.
+// shape is a kind of payload that the collector accepts: a valid payload as a JSON tree, and the
+// way to send it.
 //
-// Members with a name that starts with @ are framing: an object with such a member is not repeated, and texts and lists below "@header",
-// "@headers" and "@query" stay within the limits of headers.
+// Members with a name that starts with @ are framing: an object with such a member is not repeated,
+// and texts and lists below "@header", "@headers" and "@query" stay within the limits of headers.
 type shape struct {
 	name     string
 	receiver string // sentry, otlp or measure
@@ -222,7 +223,8 @@ func walk(node any, at place, visit func(place, any)) {
 	}
 }
 
-// changed returns a copy of the tree in which the node at a place is changed. It shares all other nodes.
+// changed returns a copy of the tree in which the node at a place is changed. It shares all other
+// nodes.
 func changed(node any, at place, change func(any) any) any {
 	if len(at) == 0 {
 		return change(node)
@@ -260,8 +262,9 @@ const (
 
 func (l long) String() string { return l.name }
 
-// longs returns all texts of a tree. Of equal elements in a list, it returns only the first. OTLP attributes differ by their key, and
-// entries of a dictionary by their index. With a schema, objects have no additional members.
+// longs returns all texts of a tree. Of equal elements in a list, it returns only the first. OTLP
+// attributes differ by their key, and entries of a dictionary by their index. With a schema,
+// objects have no additional members.
 func longs(tree any, schema bool) (all []long) {
 	seen := map[string]bool{}
 	walk(tree, nil, func(at place, node any) {
@@ -339,8 +342,8 @@ func (l long) text(tree any) (text string) {
 	return text
 }
 
-// template is an encoded request in which texts can be replaced, because encoding a tree takes longer than the collector needs to process
-// it.
+// template is an encoded request in which texts can be replaced, because encoding a tree takes
+// longer than the collector needs to process it.
 type template struct {
 	harness.Request
 	originals map[string]string // by mark
@@ -377,7 +380,8 @@ func pieces(text []byte) (all []piece) {
 	return append(all, piece{text: text[end:]})
 }
 
-// with returns the request with a text in place of its mark, and the original texts in place of all other marks.
+// with returns the request with a text in place of its mark, and the original texts in place of all
+// other marks.
 func (t template) with(mark, text string) harness.Request {
 	fill := func(dst []byte, all []piece) []byte {
 		for _, p := range all {
@@ -406,8 +410,8 @@ func (t template) with(mark, text string) harness.Request {
 	return r
 }
 
-// lists returns the places of all lists and objects that can have more elements, by kind. With a schema, objects have no additional
-// members.
+// lists returns the places of all lists and objects that can have more elements, by kind. With a
+// schema, objects have no additional members.
 func lists(tree any, schema bool) map[string][]place {
 	all := map[string][]place{}
 	walk(tree, nil, func(at place, node any) {
@@ -434,13 +438,14 @@ func isFraming(object map[string]any) bool {
 	return false
 }
 
-// nearest returns the place with the longest common prefix: the list within the same element, if there is one.
+// nearest returns the place with the longest common prefix: the list within the same element, if
+// there is one.
 func nearest(all []place, to place) place {
 	return slices.MaxFunc(all, func(a, b place) int { return a.common(to) - b.common(to) })
 }
 
-// many returns a list or object with n additional elements, which are copies of its elements in turn; fewer if they would take more than
-// this number of bytes.
+// many returns a list or object with n additional elements, which are copies of its elements in
+// turn; fewer if they would take more than this number of bytes.
 func many(node any, n, bytes int) any {
 	switch node := node.(type) {
 	case []any:
@@ -464,8 +469,8 @@ func many(node any, n, bytes int) any {
 	panic("no list")
 }
 
-// smallMembers returns the keys of members that are repeated under other names. If names are free, members are small; if they are not,
-// additional members have no effect.
+// smallMembers returns the keys of members that are repeated under other names. If names are free,
+// members are small; if they are not, additional members have no effect.
 func smallMembers(object map[string]any) []string {
 	size := func(key string) int { return len(jsonOf(object[key])) }
 	keys := slices.Sorted(maps.Keys(object))
@@ -482,7 +487,8 @@ var (
 	nameKeys = []string{"name", "key", "function", "thread_id", "release", "monitor_slug", "filename"}
 )
 
-// another returns a copy of an element that is not a duplicate: IDs, times and places differ, and in every second copy also names.
+// another returns a copy of an element that is not a duplicate: IDs, times and places differ, and
+// in every second copy also names.
 func another(node any, key string, i int) any {
 	lower := strings.ToLower(key)
 	ordered := strings.Contains(lower, "time") || strings.Contains(lower, "elapsed") || strings.Contains(lower, "addr") || lower == "lineno" || lower == "line"

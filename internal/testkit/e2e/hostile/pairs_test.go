@@ -25,11 +25,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// TestHostilePairs sends one long text with one long list, for all pairs in all kinds of payloads, through all components in one collector.
-// The output, time and memory are bounded by the input: a text that occurs once in the input does not occur once per list element in the
-// output.
+// TestHostilePairs sends one long text with one long list, for all pairs in all kinds of payloads,
+// through all components in one collector. The output, time and memory are bounded by the input: a
+// text that occurs once in the input does not occur once per list element in the output.
 //
-// `make attacks` sets ATTACKS=full. By default, sizes are small, and only some of the pairs are sent.
+// `make attacks` sets ATTACKS=full. By default, sizes are small, and only some of the pairs are
+// sent.
 func TestHostilePairs(t *testing.T) {
 	size := smallPairs
 	if os.Getenv("ATTACKS") == "full" {
@@ -55,10 +56,13 @@ type pairSize struct {
 	asks         int // the viewer is queried after one text in this number
 }
 
-// With small sizes, only some of the pairs are sent, but each text is sent with all lists, which detects the same failures:
-//   - 20 copies of a text of 100 kB are 2 MB, where a destination may get 0.8 MB more than without the text.
-//   - Sentry may get 32 times a request of OTLP and 4 MiB, for 234 kB 12 MB. Without that bound and clips it gets 22 to 222 MB of profiles.
-//     Transactions that repeat a resource stay below it (8.5 MB); TestHostileReproduced has larger ones.
+// With small sizes, only some of the pairs are sent, but each text is sent with all lists, which
+// detects the same failures:
+//   - 20 copies of a text of 100 kB are 2 MB, where a destination may get 0.8 MB more than without
+//     the text.
+//   - Sentry may get 32 times a request of OTLP and 4 MiB, for 234 kB 12 MB. Without that bound and
+//     clips it gets 22 to 222 MB of profiles. Transactions that repeat a resource stay below it
+//     (8.5 MB); TestHostileReproduced has larger ones.
 var (
 	smallPairs = pairSize{text: 8_000, elements: 30, list: 1 << 16, page: 100_000, pageElements: 20, memory: 512, every: 23, asks: 8}
 	fullPairs  = pairSize{text: 50_000, elements: 400, list: 1 << 20, page: 500_000, pageElements: 100, memory: attackLimit, every: 1, asks: 1}
@@ -66,16 +70,17 @@ var (
 
 // The bounds that the documentation states.
 const (
-	// maxMultiple is the maximum number of bytes that one destination receives per byte of a request, and maxConstant the additional bytes
-	// per request.
+	// maxMultiple is the maximum number of bytes that one destination receives per byte of a
+	// request, and maxConstant the additional bytes per request.
 	maxMultiple = 16
 	maxConstant = 128 << 10
-	// sentryMultiple and sentryConstant are the bounds for Sentry and an OTLP request, as documented for the exporter: Sentry's format
-	// repeats data in each frame, chunk or transaction that OTLP contains once.
+	// sentryMultiple and sentryConstant are the bounds for Sentry and an OTLP request, as
+	// documented for the exporter: Sentry's format repeats data in each frame, chunk or transaction
+	// that OTLP contains once.
 	sentryMultiple = attr.ExportGrowth
 	sentryConstant = attr.ExportOverhead
-	// maxOfText is the maximum number of additional bytes that one destination receives per byte of a longer text, and maxForText a
-	// constant.
+	// maxOfText is the maximum number of additional bytes that one destination receives per byte of
+	// a longer text, and maxForText a constant.
 	maxOfText  = 8
 	maxForText = 16 << 10
 	// maxAnswer is the maximum size of a response of the viewer, except downloads.
@@ -127,7 +132,8 @@ func (p *pairs) run() {
 	}
 }
 
-// list sends a long list, alone and with each long text. Of the lists of a kind, it chooses the one nearest to the text.
+// list sends a long list, alone and with each long text. Of the lists of a kind, it chooses the one
+// nearest to the text.
 func (p *pairs) list(name string) {
 	near := map[string][]long{}
 	for _, l := range p.longs {
@@ -172,7 +178,8 @@ func (p *pairs) pair(l long, list string, template template, base spent) {
 	p.checkText(l, list, len(text), got, base)
 }
 
-// checkText compares the effect of a text with the bound. base is the same request without the text.
+// checkText compares the effect of a text with the bound. base is the same request without the
+// text.
 func (p *pairs) checkText(l long, list string, size int, got, base spent) {
 	for sink, bytes := range got.sinks {
 		if p.repeats(sink) {
@@ -260,7 +267,8 @@ func (p *pairs) most(sink string, sent int) int {
 	return maxConstant + maxMultiple*sent
 }
 
-// repeats reports whether a destination receives data once per element that the request contains once, within the total bound.
+// repeats reports whether a destination receives data once per element that the request contains
+// once, within the total bound.
 func (p *pairs) repeats(sink string) bool {
 	return p.receiver == "otlp" && strings.HasPrefix(sink, "/api/")
 }
@@ -328,7 +336,8 @@ func (e *everything) restart(t *testing.T) {
 	harness.WaitListening(t, e.page)
 }
 
-// everyComponent is a configuration without delays: when a request is answered, all of its output has been sent.
+// everyComponent is a configuration without delays: when a request is answered, all of its output
+// has been sent.
 const everyComponent = `
 receivers:
   sentry: {endpoint: ENDPOINT, include_pii: true}
@@ -385,7 +394,8 @@ func (e *everything) checkServing(t *testing.T) {
 	assert.Contains(t, e.get(t, "flame?profile="+latestProfile(t, e.page)), name, "the page shows a valid profile")
 }
 
-// ask returns the size of each response of the viewer for the latest profile, the trace of the test, and the logs.
+// ask returns the size of each response of the viewer for the latest profile, the trace of the
+// test, and the logs.
 func (e *everything) ask(t *testing.T) map[string]int {
 	t.Helper()
 	overview := e.get(t, "overview")

@@ -12,8 +12,9 @@ import (
 
 const million = 1_000_000
 
-// Payloads that are hostile to the decoder or to the translation. Payloads that are valid by Sentry's rules are kept completely: they are
-// limited by the maximum payload size of 50 MiB, which determines the memory.
+// Payloads that are hostile to the decoder or to the translation. Payloads that are valid by
+// Sentry's rules are kept completely: they are limited by the maximum payload size of 50 MiB, which
+// determines the memory.
 var profileAttacks = []attack{
 	{name: "a million stacks and one sample", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: times(million, `[0]`)}.Request() }},
@@ -151,7 +152,8 @@ var profileAttacks = []attack{
 		}},
 }
 
-// Lists with the maximum number of the smallest possible elements, which take far more memory in the collector than in the payload.
+// Lists with the maximum number of the smallest possible elements, which take far more memory in
+// the collector than in the payload.
 var smallestAttacks = []attack{
 	{name: "16 million empty frames", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(16*million, `{}`)}.Request() }},

@@ -24,8 +24,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostileReproduced: requests that once stopped a collector, or made it drop all data. Each is sent to a collector with all components,
-// whose data the kernel limits to 1 GiB. Afterwards, a valid profile reaches every destination.
+// TestHostileReproduced: requests that once stopped a collector, or made it drop all data. Each is
+// sent to a collector with all components, whose data the kernel limits to 1 GiB. Afterwards, a
+// valid profile reaches every destination.
 func TestHostileReproduced(t *testing.T) {
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
@@ -206,7 +207,8 @@ func exported(name, path string, message func() []byte) reproduction {
 	}}
 }
 
-// spansWith returns a transaction of 12,000 spans with additional members in contexts and in contexts.trace.
+// spansWith returns a transaction of 12,000 spans with additional members in contexts and in
+// contexts.trace.
 func spansWith(contexts, trace string) harness.Request {
 	return harness.ItemRequest("transaction", `{"type":"transaction","event_id":"`+harness.NewID()+`","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{`+contexts+
 		`"trace":{"trace_id":"`+testTrace+`","span_id":"0000000000000001"`+trace+`}},"spans":[`+harness.List(12_000, func(b []byte, i int) []byte {

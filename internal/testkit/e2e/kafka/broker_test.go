@@ -103,7 +103,8 @@ func (b *broker) createTopic(t *testing.T, name string) {
 	require.NoError(t, err, output)
 }
 
-// waitBalanced waits until both groups contain all of these instances, with the same partitions for each.
+// waitBalanced waits until both groups contain all of these instances, with the same partitions for
+// each.
 func (b *broker) waitBalanced(t *testing.T, instances ...string) {
 	t.Helper()
 	var profiles, traces []string
@@ -119,10 +120,12 @@ func (b *broker) waitBalanced(t *testing.T, instances ...string) {
 	t.Fatalf("not balanced: %v, %v\n%s", profiles, traces, strings.Join(listing[:], "\n"))
 }
 
-// owners returns the instance of a group that owns each partition, or "", and the output of Kafka's tool.
+// owners returns the instance of a group that owns each partition, or "", and the output of Kafka's
+// tool.
 func (b *broker) owners(t *testing.T, group string) (owners []string, output string) {
 	t.Helper()
-	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; a consumer ID begins with the instance ID.
+	// GROUP TOPIC PARTITION CURRENT-OFFSET LOG-END-OFFSET LAG CONSUMER-ID HOST CLIENT-ID; a
+	// consumer ID begins with the instance ID.
 	output, err := b.java(t, "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "--bootstrap-server", b.address, "--describe", "--group", group,
 		"--timeout", "60000") // of each request; with the default of 5 s, the tool lists nothing on a busy machine
 	if err != nil {
@@ -140,7 +143,8 @@ func (b *broker) owners(t *testing.T, group string) (owners []string, output str
 
 func distinct(sorted []string) []string { return slices.Compact(slices.Sorted(slices.Values(sorted))) }
 
-// startExample starts a configuration of examples/kafka, with some settings changed, until the end of the test.
+// startExample starts a configuration of examples/kafka, with some settings changed, until the end
+// of the test.
 func startExample(t *testing.T, b *broker, config string, changed []string, environment ...string) *harness.Collector {
 	t.Helper()
 	address := harness.FreeAddress(t)

@@ -18,16 +18,19 @@ import (
 )
 
 const (
-	// pause is the time that a backend takes for a profile. The collector in front of it sends one at a time: its capacity is five profiles per
-	// second. Spans are not delayed: they would be late for their profiles, see docs/scaling.md.
+	// pause is the time that a backend takes for a profile. The collector in front of it sends one
+	// at a time: its capacity is five profiles per second. Spans are not delayed: they would be
+	// late for their profiles, see docs/scaling.md.
 	pause = 200 * time.Millisecond
 	// burst is a number of sessions that one collector would export in two minutes.
 	burst = 600
 )
 
-// TestCapacity: one project sends sessions at more than ten times the rate that one linking collector can export. Four collectors deliver all
-// of them, with the links of a single collector that reads the same topics with a fast backend. Then a collector is killed during a burst, and
-// returns: still, every profile arrives, and only profiles whose spans were in its index are unlinked.
+// TestCapacity: one project sends sessions at more than ten times the rate that one linking
+// collector can export. Four collectors deliver all of them, with the links of a single collector
+// that reads the same topics with a fast backend. Then a collector is killed during a burst, and
+// returns: still, every profile arrives, and only profiles whose spans were in its index are
+// unlinked.
 func TestCapacity(t *testing.T) {
 	b := startBroker(t)
 	b.createTopic(t, "sentry_profiles")

@@ -24,16 +24,20 @@ import (
 const (
 	// partitions is larger than the number of collectors, so that each gets several.
 	partitions = 6
-	// settleTimeout: two groups settle within the session timeout of 10 s, or a few seconds more if the broker has just started. On a busy
-	// machine, the broker and each of Kafka's tools can take a minute to start.
+	// settleTimeout: two groups settle within the session timeout of 10 s, or a few seconds more if
+	// the broker has just started. On a busy machine, the broker and each of Kafka's tools can take
+	// a minute to start.
 	settleTimeout = 4 * time.Minute
-	// kafkaLinkWait is longer than the time between the settling of the two groups, and shorter than the default of 30 s.
+	// kafkaLinkWait is longer than the time between the settling of the two groups, and shorter
+	// than the default of 30 s.
 	kafkaLinkWait = 10 * time.Second
 )
 
-// TestKafka runs examples/kafka against a real broker: SDKs send to one collector, and two others, later four, read both signals from Kafka.
-// Chunks and transactions of one profiler session, sent in separate requests, arrive at the same collector and are complete, even after a
-// collector has stopped or been killed, and after it is back. The sessions of one project spread over all collectors.
+// TestKafka runs examples/kafka against a real broker: SDKs send to one collector, and two others,
+// later four, read both signals from Kafka. Chunks and transactions of one profiler session, sent
+// in separate requests, arrive at the same collector and are complete, even after a collector has
+// stopped or been killed, and after it is back. The sessions of one project spread over all
+// collectors.
 func TestKafka(t *testing.T) {
 	b := startBroker(t)
 	b.createTopic(t, "sentry_profiles")
@@ -162,8 +166,8 @@ func send(t *testing.T, edge *harness.Collector, keys []string) delivery {
 	return d
 }
 
-// wait waits for all output. For each session, chunk and transaction must come from the same collector, and the sample must be linked to
-// the span.
+// wait waits for all output. For each session, chunk and transaction must come from the same
+// collector, and the sample must be linked to the span.
 func (d delivery) wait(t *testing.T, sinks map[string]*harness.Sink) {
 	t.Helper()
 	d.collect(t, sinks)
@@ -180,7 +184,8 @@ func (d delivery) requireLinked(t *testing.T) {
 	}
 }
 
-// collect waits until each session has a profile and a span. Of repeated messages, the first with a link counts.
+// collect waits until each session has a profile and a span. Of repeated messages, the first with a
+// link counts.
 func (d delivery) collect(t *testing.T, sinks map[string]*harness.Sink) {
 	t.Helper()
 	for deadline := time.Now().Add(settleTimeout); !d.complete(); time.Sleep(100 * time.Millisecond) {

@@ -13,8 +13,9 @@ import (
 	"hash/crc32"
 )
 
-// body is a request that is compressed once and gets a new profile ID each time it is sent: otherwise, compression would use more CPU time
-// than the collector. The ID is between the parts, in its own stored block. The whole body is one gzip member, as SDKs send it.
+// body is a request that is compressed once and gets a new profile ID each time it is sent:
+// otherwise, compression would use more CPU time than the collector. The ID is between the parts,
+// in its own stored block. The whole body is one gzip member, as SDKs send it.
 type body struct {
 	plain  [][]byte // the parts between the IDs
 	packed [][]byte // the same, deflated

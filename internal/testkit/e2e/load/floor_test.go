@@ -28,8 +28,9 @@ import (
 
 const floorAddress = "LOAD_FLOOR_ADDRESS"
 
-// startFloor starts a process in place of a collector that does only what every collector must do: receive and inflate a request, and
-// compress and post the OTLP form of the profile, which it knows in advance. It also serves a CPU profile of itself.
+// startFloor starts a process in place of a collector that does only what every collector must do:
+// receive and inflate a request, and compress and post the OTLP form of the profile, which it knows
+// in advance. It also serves a CPU profile of itself.
 func (b backend) startFloor(t *testing.T, m mix) *harness.Collector {
 	address := harness.FreeAddress(t)
 	command := testProcess(t, "TestFloor", b.URL, m, func(l load) body { return l.otlp })

@@ -20,8 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestLoad sends profiles at a rising rate, as Sentry envelopes and as OTLP, through the whole path, and at twice the capacity. It writes docs/load.md if all
-// parts have run.
+// TestLoad sends profiles at a rising rate, as Sentry envelopes and as OTLP, through the whole
+// path, and at twice the capacity. It writes docs/load.md if all parts have run.
 func TestLoad(t *testing.T) {
 	page := newLoadPage()
 	all := mixes(t)
@@ -59,9 +59,9 @@ const (
 	maxSteps = 6 // 100 to 3200 requests per second: two kinds of two mixes take 72 s
 )
 
-// rise doubles the rate until the OTLP receiver and the Sentry receiver both fall behind. Each has its own collector with the same binary
-// and configuration. They alternate, so that other load on the machine affects both equally. rise returns the maximum rate of answered
-// envelopes.
+// rise doubles the rate until the OTLP receiver and the Sentry receiver both fall behind. Each has
+// its own collector with the same binary and configuration. They alternate, so that other load on
+// the machine affects both equally. rise returns the maximum rate of answered envelopes.
 func rise(t *testing.T, m mix, page *loadPage) (most float64) {
 	sentry, otlp := startLoaded(t, m)
 	for step := range maxSteps {
@@ -102,8 +102,8 @@ const (
 	overloadMiB  = 512 // limit of the memory_limiter
 )
 
-// overloadBackend: the backend accepts a profile every 10 ms, and the sender sends twice as many. When the queue is full, half of them are
-// refused.
+// overloadBackend: the backend accepts a profile every 10 ms, and the sender sends twice as many.
+// When the queue is full, half of them are refused.
 func overloadBackend(t *testing.T, m mix, page *loadPage) {
 	const perBackend = 100
 	backend := harness.NewSink(t)
@@ -113,8 +113,8 @@ func overloadBackend(t *testing.T, m mix, page *loadPage) {
 	page.overload("twice the rate of a backend that accepts 100/s", result, c.PeakMemory())
 }
 
-// overloadCollector: the backend is fast. The sender sends twice as much as the collector can deliver, and twice as much as the receiver
-// alone can answer (most; 0 if not measured).
+// overloadCollector: the backend is fast. The sender sends twice as much as the collector can
+// deliver, and twice as much as the receiver alone can answer (most; 0 if not measured).
 func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	capacity := pathCapacity(t, m, page)
 	for _, too := range []struct {
@@ -133,7 +133,8 @@ func overloadCollector(t *testing.T, m mix, most float64, page *loadPage) {
 	}
 }
 
-// pathCapacity raises the rate until less than half is delivered, and returns the maximum rate of delivered profiles.
+// pathCapacity raises the rate until less than half is delivered, and returns the maximum rate of
+// delivered profiles.
 func pathCapacity(t *testing.T, m mix, page *loadPage) float64 {
 	backend := harness.NewSink(t)
 	c := startOverloaded(t, backend, 0, 10)

@@ -19,7 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// poster is a process that only posts bodies with net/http: the least that a second HTTP exchange costs.
+// poster is a process that only posts bodies with net/http: the least that a second HTTP exchange
+// costs.
 type poster struct {
 	in  io.Writer
 	out *bufio.Scanner
@@ -51,7 +52,8 @@ func (p *poster) send(t *testing.T) time.Duration {
 	return time.Duration(nanoseconds)
 }
 
-// TestPoster is the process of a poster. For each line of its input it posts teeRate bodies, and prints its CPU time in nanoseconds.
+// TestPoster is the process of a poster. For each line of its input it posts teeRate bodies, and
+// prints its CPU time in nanoseconds.
 func TestPoster(t *testing.T) {
 	url, bodies := processInput(t)
 	client := loadClient()

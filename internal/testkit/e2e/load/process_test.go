@@ -19,7 +19,8 @@ const (
 	processBodies = "LOAD_PROCESS_BODIES" // a folder
 )
 
-// testProcess returns the command of a process that runs a test of this package with one form of the profiles of a mix.
+// testProcess returns the command of a process that runs a test of this package with one form of
+// the profiles of a mix.
 func testProcess(t *testing.T, test, url string, m mix, form func(load) body) *exec.Cmd {
 	folder := t.TempDir()
 	for i, l := range m.loads {

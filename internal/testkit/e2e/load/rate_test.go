@@ -26,7 +26,8 @@ import (
 var rateTime = flag.Duration("time", 5*time.Minute, "how long TestFullRate sends")
 
 const (
-	// rateMemory is GOMEMLIMIT: with the default limit, its index has room for 90,000 spans a second.
+	// rateMemory is GOMEMLIMIT: with the default limit, its index has room for 90,000 spans a
+	// second.
 	rateMemory      = "16GiB"
 	rateConnections = 8 // enough to keep one core busy
 	rateProcesses   = 200
@@ -35,8 +36,9 @@ const (
 	rateWait        = 30 * time.Second
 )
 
-// TestFullRate sends transactions and chunks as fast as a collector with one core answers. After five minutes, the index has all spans that
-// it keeps, link::keep_spans: none may be evicted, and all samples must be linked.
+// TestFullRate sends transactions and chunks as fast as a collector with one core answers. After
+// five minutes, the index has all spans that it keeps, link::keep_spans: none may be evicted, and
+// all samples must be linked.
 func TestFullRate(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "1")
 	t.Setenv("GOMEMLIMIT", rateMemory)
@@ -124,7 +126,8 @@ func newFleet() *fleet {
 
 func profilerOf(process int) string { return fmt.Sprintf("%s%08x", fleetSession, process) }
 
-// transaction returns the next transaction of the next thread. It lasts from the end of the thread's last one until now.
+// transaction returns the next transaction of the next thread. It lasts from the end of the
+// thread's last one until now.
 func (f *fleet) transaction() []byte {
 	n := f.next.Add(1)
 	thread := &f.threads[n%int64(len(f.threads))]
@@ -153,8 +156,8 @@ func (f *fleet) transaction() []byte {
 		harness.NewID(), thread.process, seconds(start), seconds(end), profilerOf(thread.process), trace, span(0), data, strings.Join(children, ",")))
 }
 
-// sendChunks sends a chunk per process and minute, with one sample per thread and second, and the last ones at the end. It returns the
-// number of samples.
+// sendChunks sends a chunk per process and minute, with one sample per thread and second, and the
+// last ones at the end. It returns the number of samples.
 func (f *fleet) sendChunks(t *testing.T, s *sender, stop <-chan struct{}) (samples int) {
 	sentTo := make([]time.Time, rateProcesses)
 	tick := time.NewTicker(time.Minute / rateProcesses)
@@ -183,7 +186,8 @@ func (f *fleet) sendChunks(t *testing.T, s *sender, stop <-chan struct{}) (sampl
 	}
 }
 
-// chunk returns the samples of a process since its last chunk, up to the end of its last transactions.
+// chunk returns the samples of a process since its last chunk, up to the end of its last
+// transactions.
 func (f *fleet) chunk(process int, sentTo *time.Time) (body []byte, n int) {
 	var samples []string
 	until := time.Now()

@@ -20,7 +20,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// maxConnections is the maximum number of concurrent requests. A request that is due while all are waiting is not sent.
+// maxConnections is the maximum number of concurrent requests. A request that is due while all are
+// waiting is not sent.
 const maxConnections = 256
 
 // sender sends the profiles of a mix to one receiver.
@@ -62,8 +63,8 @@ type stretch struct {
 	waits    []time.Duration // from the scheduled time to the answer, sorted
 }
 
-// send keeps its rate regardless of the answers. A request's wait begins at its scheduled time, so the delays of a slow collector are
-// measured completely.
+// send keeps its rate regardless of the answers. A request's wait begins at its scheduled time, so
+// the delays of a slow collector are measured completely.
 func (s *sender) send(t testing.TB, perSecond float64, howLong time.Duration) stretch {
 	result := stretch{offered: perSecond}
 	var mu sync.Mutex

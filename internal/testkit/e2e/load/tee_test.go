@@ -26,7 +26,8 @@ const (
 	maxTeeCPU = 1.25 // by the acceptance criterion of the tee
 )
 
-// compareTee sends the same requests to a collector with a tee and to one without, in turns: what else the machine does affects both.
+// compareTee sends the same requests to a collector with a tee and to one without, in turns: what
+// else the machine does affects both.
 func compareTee(t *testing.T, m mix, page *loadPage) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { _, _ = io.Copy(io.Discard, req.Body) }))
 	t.Cleanup(upstream.Close)

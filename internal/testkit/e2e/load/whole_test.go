@@ -25,7 +25,8 @@ const (
 	quiet     = 300 * time.Millisecond // without requests, all profiles have been exported
 )
 
-// wholeExporters are the settings of exporters. HTTP, GRPC and DSN stand for the address of the backend.
+// wholeExporters are the settings of exporters. HTTP, GRPC and DSN stand for the address of the
+// backend.
 var wholeExporters = []struct{ name, id, settings string }{
 	{"otlp_http, gzip", "otlp_http", "{endpoint: 'HTTP', compression: gzip}"},
 	{"otlp_http, fast_gzip", "otlp_http", "{endpoint: 'HTTP', compression: none, middlewares: [{id: fast_gzip}]}"},
@@ -35,7 +36,8 @@ var wholeExporters = []struct{ name, id, settings string }{
 	{"sentry_envelope, zstd", "sentry_envelope", "{dsn: 'DSN', compression: zstd}"},
 }
 
-// measureWhole receives, links and exports profiles with each exporter, and profiles the collector meanwhile.
+// measureWhole receives, links and exports profiles with each exporter, and profiles the collector
+// meanwhile.
 func measureWhole(t *testing.T, mixes []mix, page *loadPage) {
 	b := startBackend(t)
 	for _, m := range mixes {
@@ -141,7 +143,8 @@ service:
 `, pprof, id, b.Settings(settings), id)})
 }
 
-// forwarder starts a collector that only forwards OTLP: what the same binary needs without this project's components.
+// forwarder starts a collector that only forwards OTLP: what the same binary needs without this
+// project's components.
 func (b backend) forwarder(t *testing.T) (c *harness.Collector, address, pprof string) {
 	address, pprof = harness.FreeAddress(t), harness.FreeAddress(t)
 	return harness.Start(t, harness.Settings{Config: fmt.Sprintf(`
@@ -210,8 +213,9 @@ var cpuParts = []cpuPart{
 	{"compress", []string{"flate.(*compressor)", "flate.(*Writer)", "gzip.(*Writer)", "zstd.(*Encoder)"}},
 }
 
-// partsOf returns the share of each part in percent, and last the share of the rest: HTTP, gRPC, the runtime. Each sample counts for the
-// part of the innermost function that belongs to one, so memory counts for the part that allocates it.
+// partsOf returns the share of each part in percent, and last the share of the rest: HTTP, gRPC,
+// the runtime. Each sample counts for the part of the innermost function that belongs to one, so
+// memory counts for the part that allocates it.
 func partsOf(t *testing.T, p *profile.Profile) (shares []float64) {
 	require.NotNil(t, p)
 	shares = make([]float64, len(cpuParts)+1)

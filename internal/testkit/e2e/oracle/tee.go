@@ -25,8 +25,8 @@ type Wire struct {
 	Body           string
 }
 
-// CompareForwarded compares a request that a tee forwarded with the request that the client sent. They may differ in the headers of one
-// connection, X-Forwarded-For and Via only.
+// CompareForwarded compares a request that a tee forwarded with the request that the client sent.
+// They may differ in the headers of one connection, X-Forwarded-For and Via only.
 func CompareForwarded(t testing.TB, sent, forwarded Wire) {
 	t.Helper()
 	assert.Regexp(t, `^127\.0\.0\.1(, 127\.0\.0\.1)?$`, forwarded.Header.Get("X-Forwarded-For")) // the second one is of a proxy in front
@@ -69,8 +69,8 @@ func eventsOf(t testing.TB, r Wire) (payloads []json.RawMessage) {
 	return payloads
 }
 
-// NormalizeBoth lets Relay's own library normalize both copies of each event, and compares the results. It requires sentry-relay, which
-// `sh internal/testkit/e2e/tee/python/install` installs.
+// NormalizeBoth lets Relay's own library normalize both copies of each event, and compares the
+// results. It requires sentry-relay, which `sh internal/testkit/e2e/tee/python/install` installs.
 func NormalizeBoth(t testing.TB, events []EventPair) {
 	folder := filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "tee", "python")
 	python := filepath.Join(folder, "installed", "relay", "bin", "python")

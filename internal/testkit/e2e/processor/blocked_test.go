@@ -16,8 +16,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestFullQueueHoldsUpWhatWaits: while the backend is down, a blocking queue behind profile_transform loses no profile that was answered
-// with 200, although the queue has space for only one.
+// TestFullQueueHoldsUpWhatWaits: while the backend is down, a blocking queue behind
+// profile_transform loses no profile that was answered with 200, although the queue has space for
+// only one.
 func TestFullQueueHoldsUpWhatWaits(t *testing.T) {
 	backend := harness.NewSink(t)
 	backend.Respond(http.StatusServiceUnavailable)
@@ -58,7 +59,8 @@ service:
 	require.Equal(t, sent, got)
 }
 
-// TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses does not delay others, even after a kill -9, and expires.
+// TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses does not delay
+// others, even after a kill -9, and expires.
 func TestRefusedProfileHoldsUpNoOther(t *testing.T) {
 	backend := harness.NewSink(t)
 	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

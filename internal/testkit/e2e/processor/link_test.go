@@ -13,8 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestLinksOutliveACrash: a profile waits for its spans, and the collector is killed. The next collector forwards the profile, linked to
-// spans that arrived later. Traces pass without delay.
+// TestLinksOutliveACrash: a profile waits for its spans, and the collector is killed. The next
+// collector forwards the profile, linked to spans that arrived later. Traces pass without delay.
 func TestLinksOutliveACrash(t *testing.T) {
 	backend, directory := harness.NewSink(t), t.TempDir()
 	config := func(wait string) harness.Settings {

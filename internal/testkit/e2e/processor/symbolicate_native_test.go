@@ -21,8 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// TestSymbolicateNative: stripped programs print the addresses of their stacks, which a chunk sends. Names are those of the program before it was
-// stripped.
+// TestSymbolicateNative: stripped programs print the addresses of their stacks, which a chunk
+// sends. Names are those of the program before it was stripped.
 func TestSymbolicateNative(t *testing.T) {
 	directory, backend := t.TempDir(), harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Config: fmt.Sprintf(`

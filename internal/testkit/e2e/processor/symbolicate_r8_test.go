@@ -32,8 +32,9 @@ const (
 	proguardImage     = `"debug_meta":{"images":[{"type":"proguard","uuid":"` + androidBuild + `"}]},`
 )
 
-// TestSymbolicateAndroid: a program has recorded its stacks, before and after R8 (testdata/android/build). A method trace of ART and a chunk with
-// lines of the obfuscated stacks get the names, files and lines of the original. Sentry still gets the obfuscated frames.
+// TestSymbolicateAndroid: a program has recorded its stacks, before and after R8
+// (testdata/android/build). A method trace of ART and a chunk with lines of the obfuscated stacks
+// get the names, files and lines of the original. Sentry still gets the obfuscated frames.
 func TestSymbolicateAndroid(t *testing.T) {
 	a := startAndroid(t)
 	original, obfuscated := javaStacks(t, "plain.txt"), javaStacks(t, "obfuscated.txt")
@@ -79,7 +80,8 @@ func names(functions []string) (names []string) {
 	return names
 }
 
-// android is a collector that symbolicates with the mapping of the recorded program, and sends to an OTLP backend and to Sentry.
+// android is a collector that symbolicates with the mapping of the recorded program, and sends to
+// an OTLP backend and to Sentry.
 type android struct {
 	*harness.Collector
 	backend *harness.Sink
@@ -103,8 +105,8 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 	return a
 }
 
-// symbolicate sends a profile of one stack until the mapping is open. It returns the functions of each frame, and checks that Sentry got the raw
-// frames.
+// symbolicate sends a profile of one stack until the mapping is open. It returns the functions of
+// each frame, and checks that Sentry got the raw frames.
 func (a *android) symbolicate(t *testing.T, raw []javaFrame, request func(id string) harness.Request) (named [][]string) {
 	id := ""
 	require.Eventually(t, func() bool {
@@ -179,7 +181,8 @@ func javaStacks(t *testing.T, name string) (stacks [][]javaFrame) {
 	return stacks
 }
 
-// artTrace returns a method trace of 50 ms in which a thread is in the stack. Like most traces of ART, it has no lines.
+// artTrace returns a method trace of 50 ms in which a thread is in the stack. Like most traces of
+// ART, it has no lines.
 func artTrace(stack []javaFrame) []byte {
 	trace := arttrace.Trace{Version: 3, Clock: arttrace.ClockWall, Elapsed: 50 * time.Millisecond, Threads: []arttrace.Thread{{ID: 1, Name: "main"}}}
 	var events []arttrace.Event

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// TestSymbolicate: a chunk of the browser SDK gets the names of a source map that the directory has by its debug ID. The first profiles pass while
-// the file is opened.
+// TestSymbolicate: a chunk of the browser SDK gets the names of a source map that the directory has
+// by its debug ID. The first profiles pass while the file is opened.
 func TestSymbolicate(t *testing.T) {
 	const (
 		debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"

@@ -27,7 +27,8 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [profile_trans
 `, list, backend.URL())}
 }
 
-// TestTransforms: several consecutive transforms, with patterns and dollar signs as the collector's configuration reads them.
+// TestTransforms: several consecutive transforms, with patterns and dollar signs as the collector's
+// configuration reads them.
 func TestTransforms(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, transforms(backend, `
@@ -95,7 +96,8 @@ service:
 	}
 }
 
-// TestTransformsRefuseConfiguration: an invalid configuration prevents the start, with an error that names the key and the fix.
+// TestTransformsRefuseConfiguration: an invalid configuration prevents the start, with an error
+// that names the key and the fix.
 func TestTransformsRefuseConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as busy time; move aggregate before it",

@@ -14,11 +14,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// pause is the rate limit that SDKs receive while the backend is busy: all categories under which an SDK counts profiles, and no others.
+// pause is the rate limit that SDKs receive while the backend is busy: all categories under which
+// an SDK counts profiles, and no others.
 const pause = "10:profile;profile_chunk;profile_chunk_ui:key:backpressure"
 
-// TestBackpressure: without a queue behind the receiver, SDKs receive a rate limit for profiles while the backend is busy, and none after
-// it recovers.
+// TestBackpressure: without a queue behind the receiver, SDKs receive a rate limit for profiles
+// while the backend is busy, and none after it recovers.
 func TestBackpressure(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
@@ -60,8 +61,8 @@ func TestBackpressure(t *testing.T) {
 	harness.CheckLog(t, c, harness.TestKey)
 }
 
-// TestQueue: with a queue, the SDK receives its response before the backend responds, and data answered with 200 arrives even if the
-// collector is stopped in between.
+// TestQueue: with a queue, the SDK receives its response before the backend responds, and data
+// answered with 200 arrives even if the collector is stopped in between.
 func TestQueue(t *testing.T) {
 	backend := harness.NewSink(t)
 	release := backend.Pause()

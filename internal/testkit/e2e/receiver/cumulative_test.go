@@ -15,8 +15,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestCumulative: the collector's deltatocumulative processor converts the deltas of Sentry's metrics to running totals, as described in
-// docs/mapping.md. It drops and counts points that are not newer than the previous one.
+// TestCumulative: the collector's deltatocumulative processor converts the deltas of Sentry's
+// metrics to running totals, as described in docs/mapping.md. It drops and counts points that are
+// not newer than the previous one.
 func TestCumulative(t *testing.T) {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Config: fmt.Sprintf(`
@@ -53,8 +54,8 @@ service:
 	assert.Equal(t, 2, c.Scrape(t).Sum("otelcol_deltatocumulative_datapoints", "error=delta.ErrOutOfOrder"))
 }
 
-// totals returns the points of the sum "orders", and count and sum of the points of the histogram "latency". It checks that all are
-// cumulative.
+// totals returns the points of the sum "orders", and count and sum of the points of the histogram
+// "latency". It checks that all are cumulative.
 func totals(t *testing.T, messages [][]byte) (orders []float64, latency []string) {
 	for _, message := range messages {
 		request := pmetricotlp.NewExportRequest()

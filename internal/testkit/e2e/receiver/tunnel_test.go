@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestTunnel: a page sends envelopes of two projects from another origin, as browser SDKs do with the option "tunnel", in every encoding.
-// Replays are compressed, even in a tunnel.
+// TestTunnel: a page sends envelopes of two projects from another origin, as browser SDKs do with
+// the option "tunnel", in every encoding. Replays are compressed, even in a tunnel.
 func TestTunnel(t *testing.T) {
 	const otherKey = "ffffffffffffffffffffffffffffffff"
 	backend := harness.NewSink(t)

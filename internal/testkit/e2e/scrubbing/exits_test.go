@@ -26,7 +26,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
 )
 
-// config has every exit of the distribution: OTLP, Sentry, the page, Pyroscope, the log at its most detailed level, queues in storage.
+// config has every exit of the distribution: OTLP, Sentry, the page, Pyroscope, the log at its most
+// detailed level, queues in storage.
 const config = `
 extensions:
   file_storage/queues: {directory: DIRECTORY/queues, create_directory: true}
@@ -65,8 +66,8 @@ service:
 var cases = regexp.MustCompile(`^(all-fields-.*|include-pii|described-items|user-feedback|android-v2-art|` +
 	`(event|check-in|logs|spans|transaction|trace-metrics|session|sessions|client-report|feedback|security)-(python|node|browser)|sdk-(python|node|browser).*)$`)
 
-// TestNoSecretLeaves: of the secrets that requests of every kind contain, none leaves the collector by any exit, but for the tee, which
-// forwards to Sentry what SDKs send.
+// TestNoSecretLeaves: of the secrets that requests of every kind contain, none leaves the collector
+// by any exit, but for the tee, which forwards to Sentry what SDKs send.
 func TestNoSecretLeaves(t *testing.T) {
 	e := start(t)
 	e.backend.Respond(http.StatusServiceUnavailable) // so that the queues fill
@@ -101,7 +102,8 @@ func TestNoSecretLeaves(t *testing.T) {
 	assert.Greater(t, len(e.planter.Secrets), 167+300)
 }
 
-// turns returns how often each case is sent: once with members of every object, then with other classes of texts.
+// turns returns how often each case is sent: once with members of every object, then with other
+// classes of texts.
 func turns() int {
 	if testing.Short() {
 		return 3
@@ -219,7 +221,8 @@ func (e *exits) measure() {
 			status, text := harness.Put(e.T, "http://"+e.measureAddress+"/events", body, map[string]string{
 				"Authorization": "Bearer e2e-key", "Content-Type": "application/json", "msr-req-id": fmt.Sprintf("00000000-0000-4000-8000-%06d%06d", n, turn),
 			})
-			// Some batches are invalid, and the response says why. By the protocol, it repeats the names of files.
+			// Some batches are invalid, and the response says why. By the protocol, it repeats the
+			// names of files.
 			e.responses = append(e.responses, fmt.Sprint(status, fileName.ReplaceAllString(text, "")))
 		}
 	}
@@ -237,7 +240,8 @@ func (e *exits) nameFiles(event any) {
 	}
 }
 
-// otlpProfiles sends profiles of another producer to the OTLP receiver; its pipeline has the step scrub.
+// otlpProfiles sends profiles of another producer to the OTLP receiver; its pipeline has the step
+// scrub.
 func (e *exits) otlpProfiles() {
 	fill := func(template string) string { return e.planter.Fill(template, "OTLP profile") }
 	texts := []string{"", "samples", "count", "main " + fill("https://u:%s@h/a.js?token=%s"), fill("postgres://u:%s@db/x"), "password", "note", "thread.name", "nested"}

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// page returns everything that the page of profile_viewer and its API serve: lists, details, graphs and downloads.
+// page returns everything that the page of profile_viewer and its API serve: lists, details, graphs
+// and downloads.
 func (e *exits) page() (all []string) {
 	var overview struct {
 		Profiles []struct{ ID string }

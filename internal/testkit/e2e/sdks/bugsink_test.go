@@ -24,7 +24,8 @@ var ways = []string{
 	"otel",    // from OpenTelemetry's SDK through the exporter
 }
 
-// TestBugsink: a real server creates the same issues from errors of all ways: types, values, frames and groups are equal.
+// TestBugsink: a real server creates the same issues from errors of all ways: types, values, frames
+// and groups are equal.
 func TestBugsink(t *testing.T) {
 	var projects []string
 	for _, p := range pairs {

@@ -22,10 +22,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all data arrives within a second.
+// linkWait is how long profiles wait for spans. Workloads end with a flush, so that all data
+// arrives within a second.
 const linkWait = 3 * time.Second
 
-// both is a configuration with Sentry as input, and as outputs OTLP, with links, and Sentry: converted from OTLP, and forwarded by a tee.
+// both is a configuration with Sentry as input, and as outputs OTLP, with links, and Sentry:
+// converted from OTLP, and forwarded by a tee.
 func both(backend *harness.Sink, server *fakesentry.Server, upstream string) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
 extensions:
@@ -47,7 +49,8 @@ service:
 `, upstream, linkWait, backend.URL(), server.DSN())}
 }
 
-// checkSDK runs a workload, and compares the SDK's report, the requests that it sent, and the output of the collector.
+// checkSDK runs a workload, and compares the SDK's report, the requests that it sent, and the
+// output of the collector.
 func checkSDK(t *testing.T, s sdk, scenario string) row {
 	backend := harness.NewSink(t)
 	server := fakesentry.Start(t)
@@ -93,8 +96,8 @@ func compareSent(t *testing.T, envelopes []*sentry.Envelope, messages map[string
 	assert.NoError(t, total.CompareTexts(want, messages))
 }
 
-// checkSaid checks that the output contains everything that the SDK reports as sent. It returns the names of the output spans by trace and
-// span ID.
+// checkSaid checks that the output contains everything that the SDK reports as sent. It returns the
+// names of the output spans by trace and span ID.
 func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[string]string {
 	texts, _, err := oracle.Received(messages)
 	require.NoError(t, err)
@@ -127,7 +130,8 @@ func checkSaid(t *testing.T, said report, messages map[string][][]byte) map[stri
 	return spans
 }
 
-// checkComplete checks that the SDK sent the data of the whole workload. Otherwise the other checks prove nothing.
+// checkComplete checks that the SDK sent the data of the whole workload. Otherwise the other checks
+// prove nothing.
 func checkComplete(t *testing.T, said report, scenario string, profiles int) {
 	if said.Spans != nil {
 		assert.NotEmpty(t, said.Spans)
@@ -153,7 +157,8 @@ func countProfiles(envelopes []*sentry.Envelope) (n int) {
 	return n
 }
 
-// await waits until this number of profiles has left the processor, which holds them for a while. Other data leaves at once.
+// await waits until this number of profiles has left the processor, which holds them for a while.
+// Other data leaves at once.
 func await(t *testing.T, backend *harness.Sink, profiles int) map[string][][]byte {
 	messages := map[string][][]byte{}
 	for deadline := time.Now().Add(linkWait + 10*time.Second); ; time.Sleep(50 * time.Millisecond) {

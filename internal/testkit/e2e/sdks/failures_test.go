@@ -24,8 +24,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
-// TestFailures runs the same program under OpenTelemetry's SDK, through the exporter, and under Sentry's SDK. Both yield one event for
-// each failure, with equal exceptions and frames. Exceptions are on spans, in log records, or on both.
+// TestFailures runs the same program under OpenTelemetry's SDK, through the exporter, and under
+// Sentry's SDK. Both yield one event for each failure, with equal exceptions and frames. Exceptions
+// are on spans, in log records, or on both.
 func TestFailures(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	for _, p := range pairs {
@@ -61,7 +62,8 @@ var pairs = []pair{
 		return want
 	}},
 	{"java", everywhere, nil},
-	// OpenTelemetry's SDKs for Node and Go record the text of the thrown error, without its causes. Go's log records have no stack.
+	// OpenTelemetry's SDKs for Node and Go record the text of the thrown error, without its causes.
+	// Go's log records have no stack.
 	{"node", everywhere, thrown},
 	{"go", everywhere, func(mode, message string, want []exception) []exception {
 		want = thrown(mode, message, want)
@@ -130,7 +132,8 @@ type exception struct {
 	frames         []string // outermost first
 }
 
-// failures returns the exceptions and frames of all events, by the message of the thrown exception. There is one event for each message.
+// failures returns the exceptions and frames of all events, by the message of the thrown exception.
+// There is one event for each message.
 func failures(t *testing.T, server *fakesentry.Server) map[string][]exception {
 	all := map[string][]exception{}
 	for _, envelope := range server.Taken() {

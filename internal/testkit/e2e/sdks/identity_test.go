@@ -54,8 +54,8 @@ func (r *recorder) all() []oracle.Wire {
 	return slices.Clone(r.requests)
 }
 
-// compareForwarded compares all requests that the tee forwarded with those that the SDK sent, in any order, and the events in them as
-// Relay's own library normalizes them.
+// compareForwarded compares all requests that the tee forwarded with those that the SDK sent, in
+// any order, and the events in them as Relay's own library normalizes them.
 func compareForwarded(t *testing.T, sent []oracle.Wire, to *upstream) {
 	require.Eventually(t, func() bool { return len(to.all()) >= len(sent) }, 30*time.Second, 10*time.Millisecond, "requests at Sentry")
 	forwarded := to.all()

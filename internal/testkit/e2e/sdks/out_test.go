@@ -18,8 +18,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// compareOut checks that the exporter sent to Sentry what the SDK sent, as stated in "OTLP to Sentry" of docs/mapping.md: each span with
-// its parent, and each sample with its thread, stack and time.
+// compareOut checks that the exporter sent to Sentry what the SDK sent, as stated in "OTLP to
+// Sentry" of docs/mapping.md: each span with its parent, and each sample with its thread, stack and
+// time.
 func compareOut(t *testing.T, sent, out []*sentry.Envelope) {
 	wantSpans, gotSpans := spanTexts(t, sent), spanTexts(t, out)
 	assert.Empty(t, oracle.Missing(wantSpans, gotSpans), "spans that did not reach Sentry")

@@ -22,8 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// recorder is a proxy between an SDK and a server. It forwards requests unchanged and records them: unlike the SDK's report, they show with
-// certainty what was sent.
+// recorder is a proxy between an SDK and a server. It forwards requests unchanged and records them:
+// unlike the SDK's report, they show with certainty what was sent.
 type recorder struct {
 	server *httptest.Server
 
@@ -68,7 +68,8 @@ func (r *recorder) dsn() string {
 	return "http://" + harness.TestKey + "@" + r.server.Listener.Addr().String() + "/42"
 }
 
-// envelopes returns the envelopes sent so far. It checks that every request was an envelope and was answered with 200.
+// envelopes returns the envelopes sent so far. It checks that every request was an envelope and was
+// answered with 200.
 func (r *recorder) envelopes(t testing.TB) (envelopes []*sentry.Envelope) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,8 +29,9 @@ const (
 	oneThread     = "stream-one-thread" // like streamed, but without a second thread: if no span states a session, its spans would be ambiguous
 )
 
-// sdk is a version of an SDK. Its workload is in a folder next to this file, with two programs: `install` downloads all versions from the
-// registry; `run VERSION SCENARIO` runs the workload, and prints a report as the last line of its output.
+// sdk is a version of an SDK. Its workload is in a folder next to this file, with two programs:
+// `install` downloads all versions from the registry; `run VERSION SCENARIO` runs the workload, and
+// prints a report as the last line of its output.
 type sdk struct {
 	name, folder, version string
 	scenarios             []string
@@ -53,8 +54,8 @@ var sdks = []sdk{
 	{"Rust", "rust", "0.49.5", []string{unprofiled}},
 }
 
-// TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. The environment variable SDKS selects SDKs by folder; the
-// page is then not written.
+// TestSDKs runs real SDKs against the collector and writes docs/compatibility.md. The environment
+// variable SDKS selects SDKs by folder; the page is then not written.
 func TestSDKs(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	var rows []row
@@ -113,7 +114,8 @@ type busy struct {
 	Seconds  float64
 }
 
-// workloadTimeout: workloads take five seconds, and SDKs need up to twenty to send the remaining data.
+// workloadTimeout: workloads take five seconds, and SDKs need up to twenty to send the remaining
+// data.
 const workloadTimeout = 90 * time.Second
 
 // run runs the workload and returns its report.

@@ -26,8 +26,8 @@ type share struct {
 // leastAllowed is the minimum tolerance: the times that a workload measures are not exact either.
 const leastAllowed = 0.05
 
-// checkShares checks that each busy function has the expected share of its thread in the flame graph, within four standard deviations of a
-// binomial distribution.
+// checkShares checks that each busy function has the expected share of its thread in the flame
+// graph, within four standard deviations of a binomial distribution.
 func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares []share) {
 	graph, err := flame.New(func(visit func(flame.Selection) error) error {
 		for _, selection := range ownThreads(profiles) {
@@ -72,8 +72,8 @@ func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares
 	return shares
 }
 
-// ownThreads selects the threads to check. For V1 profiles, this is the thread of the transaction, because some SDKs add all threads to
-// each profile.
+// ownThreads selects the threads to check. For V1 profiles, this is the thread of the transaction,
+// because some SDKs add all threads to each profile.
 func ownThreads(profiles []*timeline.Profile) (selections []flame.Selection) {
 	for _, p := range profiles {
 		selection := flame.Selection{Profile: p}
@@ -107,8 +107,9 @@ type links struct {
 	wrong       map[string]int64 // by name of the span
 }
 
-// leastRight is the minimum fraction of correct links. A sample is taken some time before or after its timestamp, so near the start or end
-// of a span it may be outside of it. Spans take at least 150 ms.
+// leastRight is the minimum fraction of correct links. A sample is taken some time before or after
+// its timestamp, so near the start or end of a span it may be outside of it. Spans take at least
+// 150 ms.
 const leastRight = 0.95
 
 // checkLinks checks that samples of a busy function are linked to the spans in which it ran.

@@ -22,7 +22,8 @@ import (
 // spotlightAddress is where SDKs expect Spotlight.
 const spotlightAddress = "localhost:8969"
 
-// TestSpotlight: with SENTRY_SPOTLIGHT=1 in the environment, SDKs without a DSN send to the collector.
+// TestSpotlight: with SENTRY_SPOTLIGHT=1 in the environment, SDKs without a DSN send to the
+// collector.
 func TestSpotlight(t *testing.T) {
 	if free, err := net.Listen("tcp", spotlightAddress); err != nil {
 		t.Skipf("the port of Spotlight is in use: %v", err)

@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/oracle"
 )
 
-// answers are responses of Sentry. A response with own is not passed on: Sentry fails, so the SDK receives the receiver's response.
+// answers are responses of Sentry. A response with own is not passed on: Sentry fails, so the SDK
+// receives the receiver's response.
 var answers = []struct {
 	name  string
 	own   bool
@@ -68,7 +69,8 @@ func respond(status int, header ...string) http.HandlerFunc {
 	}
 }
 
-// TestTeeAnswers: if the tee passes Sentry's responses on, SDKs react as they do without it. Otherwise, they drop nothing.
+// TestTeeAnswers: if the tee passes Sentry's responses on, SDKs react as they do without it.
+// Otherwise, they drop nothing.
 func TestTeeAnswers(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	for _, s := range []sdk{

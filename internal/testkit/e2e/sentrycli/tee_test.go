@@ -23,7 +23,8 @@ import (
 // started matches the time at which the tool was started.
 var started = regexp.MustCompile(`\d{4}-\d\d-\d\dT[^"]*`)
 
-// TestManagementAPI: sentry-cli creates a release through the tee's /api/0/ with its own token, as without the tee.
+// TestManagementAPI: sentry-cli creates a release through the tee's /api/0/ with its own token, as
+// without the tee.
 func TestManagementAPI(t *testing.T) {
 	tool := findSentryCLI(t)
 	var mu sync.Mutex

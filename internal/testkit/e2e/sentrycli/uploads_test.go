@@ -23,7 +23,8 @@ import (
 
 const symbolsFolder = "../../../format/symbols/"
 
-// TestUploads: the commands of existing builds upload symbol files to the collector, and the next profiles have their names.
+// TestUploads: the commands of existing builds upload symbol files to the collector, and the next
+// profiles have their names.
 func TestUploads(t *testing.T) {
 	const uploadToken = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	tool := findSentryCLI(t)

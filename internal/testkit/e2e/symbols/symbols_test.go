@@ -23,8 +23,8 @@ const (
 	maxRSS   = 256  // MiB
 )
 
-// TestMemory: the collector opens 1 GiB of symbol files of all kinds with its default limits, one after another, and then uses all of them again.
-// The garbage collector has no limit of memory.
+// TestMemory: the collector opens 1 GiB of symbol files of all kinds with its default limits, one
+// after another, and then uses all of them again. The garbage collector has no limit of memory.
 func TestMemory(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off")
 	directory, backend := t.TempDir(), harness.NewSink(t)

@@ -15,7 +15,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestBugsink: Sentry's Python SDK produces the same issues in a real server with and without the tee.
+// TestBugsink: Sentry's Python SDK produces the same issues in a real server with and without the
+// tee.
 func TestBugsink(t *testing.T) {
 	server := harness.StartBugsink(t, "direct", "tee")
 	c := harness.Start(t, settings(harness.NewSink(t), "upstream: 'http://"+server.Address+"'"))

@@ -17,8 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestCost logs the CPU time and the latency of recorded requests, with and without the tee. The sender keeps its connections open, as most
-// SDKs do.
+// TestCost logs the CPU time and the latency of recorded requests, with and without the tee. The
+// sender keeps its connections open, as most SDKs do.
 func TestCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// TestByteIdentity: each recorded request of a real SDK arrives through the collector with the same bytes as directly, except for
-// connection headers, X-Forwarded-For and Via.
+// TestByteIdentity: each recorded request of a real SDK arrives through the collector with the same
+// bytes as directly, except for connection headers, X-Forwarded-For and Via.
 func TestByteIdentity(t *testing.T) {
 	requests := golden.Corpus(t)
 	direct, behind := newRecorder(t, nil), newRecorder(t, nil)

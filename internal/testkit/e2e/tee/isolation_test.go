@@ -36,7 +36,8 @@ func records(t *testing.T, backend *harness.Sink) (n int) {
 	return n
 }
 
-// TestIsolation: an outage of Sentry does not affect OTLP, and a refusing backend does not affect Sentry.
+// TestIsolation: an outage of Sentry does not affect OTLP, and a refusing backend does not affect
+// Sentry.
 func TestIsolation(t *testing.T) {
 	t.Run("Sentry is down", func(t *testing.T) {
 		backend := harness.NewSink(t)
@@ -60,8 +61,8 @@ func TestIsolation(t *testing.T) {
 	})
 }
 
-// TestStarvation: Sentry limits all categories for a while. OTLP receives all data, and Sentry's own counts and the tee's reports add up to
-// the sent data.
+// TestStarvation: Sentry limits all categories for a while. OTLP receives all data, and Sentry's
+// own counts and the tee's reports add up to the sent data.
 func TestStarvation(t *testing.T) {
 	const limit = 8 * time.Second
 	counted, reported := map[string]int64{}, map[string]int64{}

@@ -74,8 +74,8 @@ func (r *recorder) count() int {
 	return len(r.requests)
 }
 
-// settings returns a configuration with a tee in front of the receiver. The exporter has no queue, so a response shows the result of the
-// pipeline.
+// settings returns a configuration with a tee in front of the receiver. The exporter has no queue,
+// so a response shows the result of the pipeline.
 func settings(backend *harness.Sink, tee string) harness.Settings {
 	return harness.Settings{Config: fmt.Sprintf(`
 receivers:

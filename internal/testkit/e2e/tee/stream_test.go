@@ -21,7 +21,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// uploads stands in for Sentry's upload endpoint. It keeps a hash of each upload, and returns the address for the next.
+// uploads stands in for Sentry's upload endpoint. It keeps a hash of each upload, and returns the
+// address for the next.
 type uploads struct {
 	sum  hash.Hash
 	size int64
@@ -39,7 +40,8 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	_, _ = io.WriteString(w, "6d8d3d5c-6bd3-4e5d-9c7c-2cd9f0d0ba02")
 }
 
-// TestLargeStreams: a minidump of 100 MB and an upload of 300 MB arrive unchanged, with no more memory than small requests need.
+// TestLargeStreams: a minidump of 100 MB and an upload of 300 MB arrive unchanged, with no more
+// memory than small requests need.
 func TestLargeStreams(t *testing.T) {
 	server := &uploads{}
 	upstream := httptest.NewServer(server)
@@ -87,7 +89,8 @@ func TestLargeStreams(t *testing.T) {
 	assert.Equal(t, 2, metrics.Sum("otelcol_extension_sentry_tee_requests", "endpoint=upload", "outcome=forwarded"))
 }
 
-// TestRejectedClients: clients without permission receive 403 on all routes, and Sentry receives none of their data.
+// TestRejectedClients: clients without permission receive 403 on all routes, and Sentry receives
+// none of their data.
 func TestRejectedClients(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	s := settings(harness.NewSink(t), "upstream: '"+upstream.URL+"', management_api: false")

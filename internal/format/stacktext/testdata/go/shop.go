@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Shop writes the trace of a failure, as OpenTelemetry's SDK records it (debug.Stack), and Go's own list of its frames.
+// Shop writes the trace of a failure, as OpenTelemetry's SDK records it (debug.Stack), and Go's own
+// list of its frames.
 package main
 
 import (

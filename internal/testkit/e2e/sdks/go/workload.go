@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command go runs the activities of a small shop with Sentry's Go SDK. SENTRY_DSN is the destination; the argument selects the kind of
-// profiling.
+// Command go runs the activities of a small shop with Sentry's Go SDK. SENTRY_DSN is the
+// destination; the argument selects the kind of profiling.
 //
-// It prints a report as JSON: the data that the SDK passed to its transport, and the duration of the busy functions. The SDK does not
-// report dropped data or the IDs of profiles.
+// It prints a report as JSON: the data that the SDK passed to its transport, and the duration of
+// the busy functions. The SDK does not report dropped data or the IDs of profiles.
 package main
 
 import (
@@ -122,7 +122,8 @@ func transaction(name string, round func(context.Context)) {
 	}
 }
 
-// answers sends three errors, one after the other: the effect of a response on the SDK shows in the next errors.
+// answers sends three errors, one after the other: the effect of a response on the SDK shows in the
+// next errors.
 func answers() {
 	for range 3 {
 		sentry.CaptureException(errors.New("coupon"))

@@ -2,8 +2,8 @@
 
 // Command otel fails in several ways under one of two SDKs: otel otel|sentry spans|logs|dup
 //
-// An error of Go has no stack: SDKs record the stack where they are called. Here, both are called at the same position. Each failure has a
-// message of its own.
+// An error of Go has no stack: SDKs record the stack where they are called. Here, both are called
+// at the same position. Each failure has a message of its own.
 package main
 
 import (

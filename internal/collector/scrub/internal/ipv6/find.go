@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package scrub
+// Package ipv6 finds IPv6 addresses in texts.
+package ipv6
 
 import (
 	"strings"
@@ -8,11 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// findIPv6 returns the IPv6 addresses in a text with the delimiters around them, as Relay's expression finds them (see the tests). That
-// expression has more than a thousand states: for a text of colons, it takes a hundred times longer than for other texts.
+// Find returns the positions of the IPv6 addresses in a text, like
+// regexp.FindAllStringSubmatchIndex: each address with the delimiters around it, then the address
+// itself. It finds the same as Relay's expression (see the tests of package scrub). That expression has more than a thousand states: for a
+// text of colons, it takes a hundred times longer than for other texts.
 //
-// A match consumes its delimiters, so only the first of two addresses with a single space between them is found, as in Relay.
-func findIPv6(text string) (found [][]int) {
+// A match consumes its delimiters, so only the first of two addresses with a single space between
+// them is found, as in Relay.
+func Find(text string) (found [][]int) {
 	for at := 0; ; {
 		colon := strings.IndexByte(text[at:], ':')
 		if colon < 0 {
@@ -46,7 +50,8 @@ const (
 	maxBeforeColon = utf8.UTFMax + maxGroup
 )
 
-// delimiter returns the size of the space or punctuation character at the start of a text, 0 if there is none.
+// delimiter returns the size of the space or punctuation character at the start of a text, 0 if
+// there is none.
 func delimiter(text string) int {
 	if text == "" {
 		return 0
@@ -72,8 +77,9 @@ func ends(text string, i int) bool {
 	return i == len(text) || delimiter(text[i:]) > 0
 }
 
-// addressEnd returns the end of the address that starts at a position, -1 if there is none. In Relay's
-// expression, a colon may follow an address, which hides most forms behind shorter ones: of 2001:db8::1, only db8::1 is found.
+// addressEnd returns the end of the address that starts at a position, -1 if there is none. In
+// Relay's expression, a colon may follow an address, which hides most forms behind shorter ones: of
+// 2001:db8::1, only db8::1 is found.
 func addressEnd(text string, from int) int {
 	n, at := 0, from // groups with a colon
 	for n < maxGroups {
@@ -145,7 +151,8 @@ func groupsEnd(text string, at, most int) int {
 	return last
 }
 
-// groupEnd returns the end of the hexadecimal digits at a position, -1 if there are none or too many.
+// groupEnd returns the end of the hexadecimal digits at a position, -1 if there are none or too
+// many.
 func groupEnd(text string, from int) int {
 	at := from
 	for at < len(text) && isHexadecimal(text[at]) {

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attr
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+)
+
+// StatusNames are Sentry's names of the gRPC codes, by number. Its schema also accepts the number.
+var StatusNames = [...]string{
+	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
+	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
+	"data_loss", "unauthenticated",
+}
+
+// SentStatus returns the spelling that ingest accepts: it writes "unknown" but does not read it
+// (relay-base-schema/src/spans.rs).
+func SentStatus(name string) string {
+	if name == "unknown" {
+		return "unknown_error"
+	}
+	return name
+}
+
+// ResponseStatus returns the span status of an HTTP or gRPC response, or "" if it is unknown or
+// successful.
+func ResponseStatus(attrs pcommon.Map) string {
+	for _, key := range []string{semconv.HTTPResponseStatusCode, semconv.HTTPStatusCode} {
+		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt {
+			return statusOfHTTP(code.Int())
+		}
+	}
+	for _, key := range []string{semconv.RPCGRPCStatusCode, semconv.RPCResponseStatusCode} {
+		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(StatusNames)) {
+			return SentStatus(StatusNames[code.Int()])
+		}
+	}
+	return ""
+}
+
+// statusOfHTTP returns the status of an HTTP status code, as in Sentry's SDKs.
+func statusOfHTTP(code int64) string {
+	switch code {
+	case 401:
+		return "unauthenticated"
+	case 403:
+		return "permission_denied"
+	case 404:
+		return "not_found"
+	case 409:
+		return "already_exists"
+	case 413:
+		return "failed_precondition"
+	case 429:
+		return "resource_exhausted"
+	case 499:
+		return "cancelled"
+	case 501:
+		return "unimplemented"
+	case 503:
+		return "unavailable"
+	case 504:
+		return "deadline_exceeded"
+	}
+	switch {
+	case code >= 400 && code < 500:
+		return "invalid_argument"
+	case code >= 500:
+		return "internal_error"
+	}
+	return ""
+}
