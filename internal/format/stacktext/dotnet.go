@@ -4,8 +4,9 @@ package stacktext
 
 import "strings"
 
-// parseDotNet reads the output of Exception.ToString, of .NET and of Mono. An inner exception is between the headline and the frames of the
-// outer one; further members of an aggregate follow its frames. .NET translates the words of the frames:
+// parseDotNet reads the output of Exception.ToString, of .NET and of Mono. An inner exception is
+// between the headline and the frames of the outer one; further members of an aggregate follow its
+// frames. .NET translates the words of the frames:
 //
 //	System.AggregateException: One or more errors occurred. (one) (two)
 //	 ---> System.Exception: one
@@ -44,19 +45,22 @@ func parseDotNet(text string) *node {
 	return thrown
 }
 
-// endsInner reports whether a line ends an inner exception: "   --- End of inner exception stack trace ---".
+// endsInner reports whether a line ends an inner exception: "   --- End of inner exception stack
+// trace ---".
 func endsInner(line string) bool {
 	return strings.HasPrefix(line, "   --- ") && strings.HasSuffix(line, " ---")
 }
 
-// isRethrow reports whether a line separates the frames of an await: "--- End of stack trace from previous location ---".
+// isRethrow reports whether a line separates the frames of an await: "--- End of stack trace from
+// previous location ---".
 func isRethrow(line string) bool {
 	return strings.HasPrefix(line, "--- ") && strings.HasSuffix(line, " ---")
 }
 
 const dotnetArrow = "---> "
 
-// inner reads headlines of inner exceptions. Mono and the .NET Framework write them into the line of the outer one.
+// inner reads headlines of inner exceptions. Mono and the .NET Framework write them into the line
+// of the outer one.
 func (s *section) inner(line string) (found []*section) {
 	outer, position := s, s.lines.start
 	for {
@@ -90,14 +94,19 @@ func (s *section) inner(line string) (found []*section) {
 
 // cutMember removes "(Inner Exception #1) ".
 func cutMember(headline string) (rest, number string, found bool) {
-	if rest, found = strings.CutPrefix(headline, "(Inner Exception #"); !found {
+	rest, found = strings.CutPrefix(headline, "(Inner Exception #")
+	if !found {
 		return headline, "", false
 	}
-	number, rest, found = strings.Cut(rest, ") ")
-	return rest, number, found
+	number = rest[:len(rest)-len(strings.TrimLeft(rest, "0123456789"))]
+	if rest, found = strings.CutPrefix(rest[len(number):], ") "); !found {
+		return headline, "", false
+	}
+	return rest, number, true
 }
 
-// dotnetFrame reads a frame. .NET translates "at", "in" and "line"; Mono writes the offset in the code:
+// dotnetFrame reads a frame. .NET translates "at", "in" and "line"; Mono writes the offset in the
+// code:
 //
 //	 at Example.Shop.Cart`1.Reserve(String sku, Int32 count) in /app/Shop.cs:line 12
 //	at Example.Shop.Cart`1[T].Checkout () [0x00009] in /app/Shop.cs:25
@@ -160,7 +169,8 @@ func dotnetMethod(name string) (module, method string, ok bool) {
 	return module, method, true
 }
 
-// splitOutsideBrackets splits a name at its last dot outside of <> and []. Names of constructors begin with a dot.
+// splitOutsideBrackets splits a name at its last dot outside of <> and []. Names of constructors
+// begin with a dot.
 func splitOutsideBrackets(name string) (before, after string) {
 	depth := 0
 	for i := len(name) - 1; i > 0; i-- {

@@ -148,6 +148,19 @@ func TestTimeIsLinear(t *testing.T) {
 	}
 }
 
+// TestTimeOfLongLines: a line may contain many headlines. Quadratic time would be minutes.
+func TestTimeOfLongLines(t *testing.T) {
+	const size = 8 << 20
+	for _, piece := range []string{" ---> ", " ---> x", " ---> (Inner Exception #", " ---> (Inner Exception #1) ", " ---> E: x"} {
+		text := "System.Exception: x" + strings.Repeat(piece, size/len(piece)) + "\n   at Shop.Cart.F()\n"
+		begin := time.Now()
+		trace, ok := stacktext.Parse(text, stacktext.DotNet)
+		require.True(t, ok, piece)
+		require.Less(t, time.Since(begin), 10*time.Second, piece)
+		check(t, text, trace)
+	}
+}
+
 // TestDeepNesting: chains, groups and margins as deep as a text can make them.
 func TestDeepNesting(t *testing.T) {
 	const n = 2000

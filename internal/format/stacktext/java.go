@@ -50,7 +50,8 @@ func (p *javaParser) parse(text string) *node {
 	return thrown.withoutThread()
 }
 
-// marker reads "Caused by: " and "Suppressed: ". A line of a message may begin with the same words, but is not followed by a type.
+// marker reads "Caused by: " and "Suppressed: ". A line of a message may begin with the same words,
+// but is not followed by a type.
 func (p *javaParser) marker(l *lines, line, content string, indent int) *section {
 	relation := Cause
 	headline, found := strings.CutPrefix(content, "Caused by: ")
@@ -76,13 +77,16 @@ func (p *javaParser) marker(l *lines, line, content string, indent int) *section
 	return next
 }
 
-// isTypeName reports whether a headline begins with a type: only letters and digits up to the colon or the end.
+// isTypeName reports whether a headline begins with a type: only letters and digits up to the colon
+// or the end. It stops at the first other character, because a line of .NET may contain many
+// headlines.
 func isTypeName(headline string) bool {
-	name, _, _ := strings.Cut(headline, ":")
-	return name != "" && !strings.ContainsAny(name, " \t[(")
+	end := strings.IndexAny(headline, ": \t[(")
+	return end > 0 && headline[end] == ':' || end < 0 && headline != ""
 }
 
-// readShared reads "... 6 more": the outermost frames, which are equal to those of the enclosing exception.
+// readShared reads "... 6 more": the outermost frames, which are equal to those of the enclosing
+// exception.
 func (p *javaParser) readShared(s *section, content string) bool {
 	content, found := strings.CutPrefix(content, "... ")
 	if !found {
@@ -142,8 +146,8 @@ func javaNameAndPlace(content string) (name, place string, ok bool) {
 	return name, place, known || place != "" && !strings.ContainsAny(place, " ,/\\")
 }
 
-// withoutJavaModule removes class loader and module: app//, java.base@17/. The number after the last slash of a hidden class is not a
-// module.
+// withoutJavaModule removes class loader and module: app//, java.base@17/. The number after the
+// last slash of a hidden class is not a module.
 func withoutJavaModule(name string) string {
 	slash := strings.LastIndexByte(name, '/')
 	if slash < 0 {
