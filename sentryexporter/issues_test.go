@@ -220,7 +220,9 @@ func TestFloodOfAMillion(t *testing.T) {
 		created += len(issues.requests)
 	}
 	minutes := int(time.Since(start)/time.Minute) + 2
+	assert.GreaterOrEqual(t, created, 10)
 	assert.LessOrEqual(t, created, 10*minutes)
+	t.Logf("%d events of %d exceptions", created, total)
 	assert.Equal(t, int64(total-created), h.counts(discarded)["reason=sampled"])
 	assert.Equal(t, total-created, e.losses.counts[loss{lossSampled, sentry.CategoryError}])
 	require.NoError(t, h.metrics.Shutdown(t.Context()))

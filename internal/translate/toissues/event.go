@@ -4,6 +4,7 @@ package toissues
 
 import (
 	"encoding/hex"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,8 @@ func (e *exporter) event(r *record) Event {
 	trace, id := r.traceID, r.spanID
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
-		// The same message always results in the same IDs, so that Sentry replaces a repeated event.
+		// The same message always results in the same IDs, so that Sentry replaces a repeated
+		// event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
 		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
@@ -42,7 +44,9 @@ func (e *exporter) event(r *record) Event {
 		e.fillFromSpan(out, r)
 	}
 	for _, part := range fingerprint(r.attrs, r.owner) {
-		out.Fingerprint = append(out.Fingerprint, attr.Clip(part, maxTagValue))
+		if part = attr.Clip(part, maxTagValue); e.spend(len(part), "fingerprint") {
+			out.Fingerprint = append(out.Fingerprint, part)
+		}
 	}
 	out.Tags = e.tags(r)
 	out.Extra = e.extra(r, x.unparsed)
@@ -60,8 +64,8 @@ func (e *exporter) event(r *record) Event {
 	}
 }
 
-// handled returns false for an exception that left its span or has the severity fatal. Otherwise it returns no value, because a span does not
-// show whether its caller handles the exception.
+// handled returns false for an exception that left its span or has the severity fatal. Otherwise it
+// returns no value, because a span does not show whether its caller handles the exception.
 func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	if escaped(r.attrs) || r.span == notSpan && r.log.SeverityNumber() >= plog.SeverityNumberFatal {
 		return jsonscan.Some(false)
@@ -69,7 +73,8 @@ func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	return handled
 }
 
-// payload encodes the event within the size limit. If necessary, it omits breadcrumbs, then extra data, then the causes.
+// payload encodes the event within the size limit. If necessary, it omits breadcrumbs, then extra
+// data, then the causes.
 func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 	limit := sentry.MaxOutgoingTransaction
 	if e.options.MaxItemBytes > 0 {
@@ -134,14 +139,60 @@ func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext
 
 // fillFromSpan sets the fields that the span and its segment state.
 func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
-	span := r.spans[r.span]
-	out.User = tosentry.AppendUser(nil, span.Attributes(), false, new(attr.Scratch))
+	span, request := r.spans[r.span], r.spans[r.span]
 	out.Trace.Op, out.Trace.Status = attr.Clip(tosentry.ForeignOp(span), 128), tosentry.StatusName(span, false)
 	out.Trace.ParentSpanID = attr.SpanText(span.ParentSpanID())
 	if root := r.roots[r.span]; root >= 0 {
-		out.Transaction = attr.Clip(r.spans[root].Name(), maxTagValue)
-		out.Request = e.request(r.spans[root].Attributes(), r.spans[root].Kind())
+		request = r.spans[root]
+		out.Transaction = attr.Clip(request.Name(), maxTagValue)
+		out.Request = e.request(request.Attributes(), request.Kind())
 	}
+	user := e.user(span.Attributes())
+	if len(user) == 0 { // instrumentations state the user on the span of the request
+		user = e.user(request.Attributes())
+	}
+	if request.Kind() != ptrace.SpanKindClient {
+		user = e.withAddress(user, request.Attributes())
+	}
+	out.User = e.bounded(user)
+}
+
+// user returns the user that attributes state. enduser.id may be an e-mail address.
+func (e *exporter) user(attrs pcommon.Map) []sentryevent.NamedValue {
+	scratch := new(attr.Scratch)
+	user := tosentry.AppendUser(nil, attrs, false, scratch)
+	if id := attr.TextOf(attrs, semconv.EnduserID); e.options.IncludePII && id != "" && attr.TextOf(attrs, semconv.UserID) == "" {
+		user = slices.DeleteFunc(user, func(member sentryevent.NamedValue) bool { return member.Name == "id" })
+		user = append(user, sentryevent.NamedValue{Name: "id", Value: scratch.Text(id)})
+	}
+	return user
+}
+
+// withAddress adds the client of a request. OpenTelemetry also states host names, which Sentry
+// rejects.
+func (e *exporter) withAddress(user []sentryevent.NamedValue, request pcommon.Map) []sentryevent.NamedValue {
+	address := attr.TextOf(request, semconv.ClientAddress)
+	if !e.options.IncludePII || !isIPAddress(address) {
+		return user
+	}
+	return append(user, sentryevent.NamedValue{Name: "ip_address", Value: attr.JsonString(address)})
+}
+
+// bounded returns the user, or nil if the events of the message may not repeat it.
+func (e *exporter) bounded(user []sentryevent.NamedValue) []sentryevent.NamedValue {
+	size := 0
+	for _, member := range user {
+		size += len(member.Value)
+	}
+	if len(user) == 0 || !e.spend(size, "user") {
+		return nil
+	}
+	return user
+}
+
+func isIPAddress(text string) bool {
+	address, err := netip.ParseAddr(text)
+	return err == nil && address.Zone() == ""
 }
 
 // request returns the request that the segment served, or that the log record states.
@@ -184,7 +235,9 @@ func (e *exporter) tags(r *record) (tags []sentryevent.Tag) {
 	for _, key := range e.options.Tags {
 		for _, attrs := range []pcommon.Map{r.attrs, r.owner} {
 			if value, ok := attrs.Get(key); ok && isTag(key, value) {
-				tags = append(tags, sentryevent.Tag{Key: key, Value: value.AsString()})
+				if tag := (sentryevent.Tag{Key: key, Value: value.AsString()}); e.spend(len(tag.Key)+len(tag.Value), "tags") {
+					tags = append(tags, tag)
+				}
 				break
 			}
 		}
@@ -201,7 +254,8 @@ func isTag(key string, value pcommon.Value) bool {
 	return false
 }
 
-// extra returns the other attributes of the exception and its span, and a stack trace without frames.
+// extra returns the other attributes of the exception and its span, and a stack trace without
+// frames.
 func (e *exporter) extra(r *record, stack string) []byte {
 	m := pcommon.NewMap()
 	size := 0
@@ -236,7 +290,8 @@ func (e *exporter) extra(r *record, stack string) []byte {
 	return attr.JsonOf(value)
 }
 
-// maxAttributes is the maximum number of attributes in extra data: by default, SDKs record at most 128 attributes of a span.
+// maxAttributes is the maximum number of attributes in extra data: by default, SDKs record at most
+// 128 attributes of a span.
 const maxAttributes = 128
 
 // isField reports whether an attribute has its own field in the event.
@@ -246,7 +301,7 @@ func isField(key string) bool {
 		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
 		return true
 	}
-	return attr.UserField(key) != "" || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+	return attr.UserField(key) != "" || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.

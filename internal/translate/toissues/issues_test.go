@@ -90,7 +90,8 @@ func decode(t *testing.T, e Event) *sentryevent.ErrorEvent {
 	return decoded
 }
 
-// TestOneFailureOnNestedSpansIsOneEvent: each span records the exception that passes through it; outer spans record more frames.
+// TestOneFailureOnNestedSpansIsOneEvent: each span records the exception that passes through it;
+// outer spans record more frames.
 func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 	traces, spans := shop("python")
 	spans[0].Attributes().PutStr("http.request.method", "GET")
@@ -144,7 +145,8 @@ func TestOneFailureOnNestedSpansIsOneEvent(t *testing.T) {
 	assert.Equal(t, export, FromTraces(traces, options()), "the same IDs for the same message")
 }
 
-// TestFailureOfGo: each span records the stack of its own call of RecordError. Errors with another message are other failures.
+// TestFailureOfGo: each span records the stack of its own call of RecordError. Errors with another
+// message are other failures.
 func TestFailureOfGo(t *testing.T) {
 	traces, spans := shop("go")
 	stack := func(function string) string {
@@ -190,7 +192,38 @@ func TestFieldsOfTheSpan(t *testing.T) {
 	personal := options()
 	personal.IncludePII = true
 	e = decode(t, FromTraces(traces, personal).Events[0])
-	assert.Contains(t, e.User, sentryevent.NamedValue{Name: "email", Value: []byte(`"jane@example.com"`)})
+	assert.ElementsMatch(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}, {Name: "email", Value: []byte(`"jane@example.com"`)}}, e.User)
+}
+
+// TestUser: the client of the request and enduser.id are personal data.
+func TestUser(t *testing.T) {
+	traces, spans := shop("python")
+	spans[0].Attributes().PutStr("client.address", "203.0.113.7")
+	spans[2].Attributes().PutStr("client.address", "198.51.100.1") // not of the request
+	spans[2].Attributes().PutStr("enduser.id", "jane@example.com")
+	fail(spans[2], "PaymentError", "declined", python("charge"))
+	for pii, want := range map[bool][]sentryevent.NamedValue{
+		false: nil,
+		true:  {{Name: "id", Value: []byte(`"jane@example.com"`)}, {Name: "ip_address", Value: []byte(`"203.0.113.7"`)}},
+	} {
+		o := options()
+		o.IncludePII = pii
+		event := FromTraces(traces, o).Events[0]
+		assert.ElementsMatch(t, want, decode(t, event).User)
+		assert.NotContains(t, string(event.Payload), "198.51.100.1")
+		if !pii {
+			assert.NotContains(t, string(event.Payload), "jane@example.com")
+			assert.NotContains(t, string(event.Payload), "203.0.113.7")
+		}
+	}
+	spans[0].Attributes().PutStr("client.address", "client.example")
+	o := options()
+	o.IncludePII = true
+	assert.Len(t, decode(t, FromTraces(traces, o).Events[0]).User, 1, "Sentry rejects host names")
+
+	spans[2].Attributes().Remove("enduser.id")
+	spans[0].Attributes().PutInt("user.id", 42)
+	assert.Equal(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}}, decode(t, FromTraces(traces, options()).Events[0]).User, "of the request")
 }
 
 func TestSelection(t *testing.T) {
@@ -255,8 +288,8 @@ func TestResourceOfASentrySDK(t *testing.T) {
 	assert.Len(t, FromTraces(traces, o).Events, 1)
 }
 
-// TestEveryLanguage: traces of all languages in package stacktext become events that Sentry accepts, with application frames and chained
-// causes.
+// TestEveryLanguage: traces of all languages in package stacktext become events that Sentry
+// accepts, with application frames and chained causes.
 func TestEveryLanguage(t *testing.T) {
 	languages := map[string]string{
 		"python": "python", "java": "java", "v8": "nodejs", "firefox": "webjs", "safari": "webjs", "dotnet": "dotnet", "go": "go", "ruby": "ruby",
@@ -309,21 +342,59 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestGroups: failures whose messages contain IDs have one kind for each place that throws.
+// TestGroups: failures whose messages contain IDs have one group of type and application frames for
+// each place that throws, and one kind.
 func TestGroups(t *testing.T) {
-	kinds := map[string]bool{}
-	for i := range 1000 {
-		traces, spans := shop("python")
-		site := fmt.Sprintf("site%d", i%7)
-		fail(spans[2], "OrderError", fmt.Sprintf("order %d failed", i), python("view", site))
-		events := FromTraces(traces, options()).Events
-		require.Len(t, events, 1)
-		kinds[events[0].Kind] = true
+	const failures, sites = 1000, 7
+	for language, stack := range map[string]func(site, id int) string{
+		"python": func(site, id int) string {
+			return fmt.Sprintf("Traceback (most recent call last):\n  File \"/app/view.py\", line 3, in view\n    serve()\n"+
+				"  File \"/app/shop.py\", line %d, in site%d\n    fail()\nOrderError: order %d failed\n", site+10, site, id)
+		},
+		"java": func(site, id int) string {
+			return fmt.Sprintf("OrderError: order %d failed\n\tat shop.Cart.site%d(Cart.java:%d)\n\tat shop.View.view(View.java:3)\n", id, site, site+10)
+		},
+		"nodejs": func(site, id int) string {
+			return fmt.Sprintf("OrderError: order %d failed\n    at site%d (/app/shop.js:%d:5)\n    at view (/app/view.js:3:1)\n", id, site, site+10)
+		},
+		"dotnet": func(site, id int) string {
+			return fmt.Sprintf("OrderError: order %d failed\n   at Shop.Cart.Site%d(Int32 id) in /app/Shop.cs:line %d\n   at Shop.View.Show()\n", id, site, site+10)
+		},
+		"go": func(site, id int) string {
+			return fmt.Sprintf("goroutine %d [running]:\nmain.site%d(0x%x)\n\t/app/shop.go:%d +0x1f\nmain.view(0x%x)\n\t/app/view.go:3 +0x2f\n", id+1, site, id, site+10, id)
+		},
+		"ruby": func(site, id int) string {
+			return fmt.Sprintf("/app/shop.rb:%d:in `site%d': order %d failed (OrderError)\n\tfrom /app/view.rb:3:in `view'\n", site+10, site, id)
+		},
+		"php": func(site, id int) string {
+			return fmt.Sprintf("OrderError: order %d failed in /app/shop.php:%d\nStack trace:\n#0 /app/view.php(3): site%d(%d)\n#1 {main}\n", id, site+10, site, id)
+		},
+	} {
+		kinds, groups := map[string]bool{}, map[string]bool{}
+		for i := range failures {
+			traces, spans := shop(language)
+			fail(spans[2], "OrderError", fmt.Sprintf("order %d failed", i), stack(i%sites, i))
+			events := FromTraces(traces, options()).Events
+			require.Len(t, events, 1)
+			kinds[events[0].Kind] = true
+			thrown := decode(t, events[0]).Exceptions[0]
+			require.Contains(t, thrown.Value, fmt.Sprint(i))
+			group := thrown.Type
+			for _, f := range thrown.Stacktrace.Frames {
+				if f.InApp.Value || !f.InApp.Set {
+					group += fmt.Sprintf("|%s %s %s:%d", f.Module, f.Function, f.Filename, f.Line)
+				}
+			}
+			require.Contains(t, group, "|", language)
+			groups[group] = true
+		}
+		assert.Len(t, groups, sites, language)
+		assert.Len(t, kinds, sites, language)
 	}
-	assert.Len(t, kinds, 7)
 }
 
-// TestOutputIsBounded: one long attribute and many exceptions, a long stack and many exceptions, many breadcrumbs.
+// TestOutputIsBounded: one long attribute and many exceptions, a long stack and many exceptions,
+// many breadcrumbs.
 func TestOutputIsBounded(t *testing.T) {
 	long := strings.Repeat("x", 1<<20)
 	deep := "E: x\n" + strings.Repeat("\tat a.B.c(D.java:1)\n", 300) + strings.Repeat("Caused by: E: y\n\tat a.B.c(D.java:1)\n\t... 300 more\n", 49)
@@ -334,6 +405,16 @@ func TestOutputIsBounded(t *testing.T) {
 			}
 		},
 		"request": func(spans []ptrace.Span) { spans[0].Attributes().PutStr("url.full", long) },
+		"user":    func(spans []ptrace.Span) { spans[1].Attributes().PutStr("user.id", long[:50_000]) },
+		"short attributes": func(spans []ptrace.Span) {
+			for _, key := range DefaultTags {
+				spans[1].Attributes().PutStr(key, long[:200])
+			}
+			parts := spans[1].Attributes().PutEmptySlice("sentry.fingerprint")
+			for range 20 {
+				parts.AppendEmpty().SetStr(long[:200])
+			}
+		},
 		"message": func(spans []ptrace.Span) { fail(spans[1], "E", long, long) },
 		"stack":   func(spans []ptrace.Span) { fail(spans[1], "E", "x", deep) },
 		"crumbs": func(spans []ptrace.Span) {
@@ -345,7 +426,11 @@ func TestOutputIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			traces, spans := shop("java")
 			fill(spans)
-			for i := range 2000 {
+			exceptions := 2000
+			if name == "short attributes" {
+				exceptions = 20_000
+			}
+			for i := range exceptions {
 				stack := ""
 				if name == "stack" {
 					stack = strings.Replace(deep, "D.java:1", fmt.Sprintf("D.java:%d", i+2), 1)
@@ -353,7 +438,7 @@ func TestOutputIsBounded(t *testing.T) {
 				fail(spans[1], fmt.Sprintf("E%d", i), "failed", stack)
 			}
 			export := FromTraces(traces, options())
-			require.GreaterOrEqual(t, len(export.Events), 2000)
+			require.GreaterOrEqual(t, len(export.Events), exceptions)
 			total := 0
 			for _, e := range export.Events {
 				total += len(e.Payload)
@@ -363,7 +448,8 @@ func TestOutputIsBounded(t *testing.T) {
 				decode(t, export.Events[i])
 			}
 			size := len(marshal(t, traces))
-			// Above the limit of copies, each event adds the data of its exception and one kilobyte.
+			// Above the limit of copies, each event adds the data of its exception and one
+			// kilobyte.
 			assert.LessOrEqual(t, total, attr.ExportBound(size)+2048*len(export.Events), "%d bytes of %d", total, size)
 		})
 	}

@@ -67,7 +67,7 @@ func timeOf(log plog.LogRecord) pcommon.Timestamp {
 
 // fillFromLog sets the fields that only a log record states.
 func (e *exporter) fillFromLog(out *sentryevent.ErrorEvent, r *record, message string) {
-	out.User = tosentry.AppendUser(nil, r.attrs, false, new(attr.Scratch))
+	out.User = e.bounded(e.withAddress(e.user(r.attrs), r.attrs))
 	out.Request = e.request(r.attrs, 0)
 	if number := r.log.SeverityNumber(); number > 0 {
 		out.Level = levels[min(int(number-1)/4, len(levels)-1)]
