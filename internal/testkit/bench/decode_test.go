@@ -21,7 +21,8 @@ import (
 // rivalRuns is how often one process of a rival does its work, to make its start-up negligible.
 const rivalRuns = 20
 
-// BenchmarkDecode compares decoding, without translation, with a decoder in Rust. BenchmarkGzip
+// BenchmarkDecode compares decoding, without translation, with a decoder in Rust, and with checking
+// the JSON alone. BenchmarkGzip
 // also decompresses and translates, and compares with the fastest inflate: a floor that improves
 // only if processors do.
 func BenchmarkDecode(b *testing.B) {
@@ -37,8 +38,13 @@ func BenchmarkDecode(b *testing.B) {
 				must(err)
 				d.Release()
 			}
+		}, func() {
+			for range rivalRuns {
+				checkJSON(p.JSON)
+			}
 		})
 		report(b, "serde-two-pass÷own", took[0], took[1])
+		report(b, "check÷own", took[2], took[1])
 	})
 }
 

@@ -19,6 +19,7 @@ var figures = []figure{
 	{"Receive", "jx-columns÷own", atLeast(1.5, 2)},
 	{"Receive", "floor÷own", nothing},
 	{"Decode", "serde-two-pass÷own", atLeast(2.5, 4)},
+	{"Decode", "check÷own", nothing},
 	{"Gzip", "whole÷inflate", atMost(7, 5)},
 	{"Android", "translate÷gunzip", atMost(2, 0)},
 	{"Android", "android_trace_log÷parse", atLeast(1, 0)},
@@ -71,7 +72,7 @@ var figures = []figure{
 
 // optional are the figures that are missing on machines without recordings of Android or without
 // cargo.
-var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe", "serde-two-pass÷own", "whole÷inflate"}
+var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe", "serde-two-pass÷own", "check÷own", "whole÷inflate"}
 
 // optionalBlocks belong to benchmarks that consist of optional figures. Without them, these blocks
 // stay unchanged.
