@@ -23,8 +23,8 @@ const (
 	kubernetes = "1.30.0" // helm knows no version without a cluster, unless its build sets one
 )
 
-// TestChart renders the chart with each file of values. The manifests have no unknown field and no wrong type, and the collector accepts the
-// configurations in them.
+// TestChart renders the chart with each file of values. The manifests have no unknown field and no
+// wrong type, and the collector accepts the configurations in them.
 func TestChart(t *testing.T) {
 	schemas := kubernetesSchemas(t)
 	files, err := filepath.Glob(filepath.Join(chart, "ci", "*.yaml"))
@@ -58,7 +58,8 @@ type object struct {
 	}
 }
 
-// checkObjects checks relations between objects that no schema describes: selectors select pods, and pods run with valid configurations.
+// checkObjects checks relations between objects that no schema describes: selectors select pods,
+// and pods run with valid configurations.
 func checkObjects(t *testing.T, manifests string) {
 	var objects []object
 	for decoder := yaml.NewDecoder(strings.NewReader(manifests)); ; {
@@ -125,7 +126,8 @@ func validate(t *testing.T, name, config string) {
 	assert.NoError(t, err, "%s: %s\n%s", name, output, config)
 }
 
-// sameAsExample checks that the chart uses Kafka with the settings of examples/kafka, which a test runs against a real broker.
+// sameAsExample checks that the chart uses Kafka with the settings of examples/kafka, which a test
+// runs against a real broker.
 func sameAsExample(t *testing.T, config string) {
 	rendered := componentsOf(t, []byte(config))
 	for _, file := range []string{"config.yaml", "linking.yaml"} {
@@ -166,8 +168,8 @@ func validateBalancer(t *testing.T, config string) {
 	assert.NoError(t, err, "%s", output)
 }
 
-// kubernetesSchemas writes JSON schemas for kubeconform, and returns their folder. The sources are Kubernetes' own API description and
-// the custom resource definitions of the Prometheus operator.
+// kubernetesSchemas writes JSON schemas for kubeconform, and returns their folder. The sources are
+// Kubernetes' own API description and the custom resource definitions of the Prometheus operator.
 func kubernetesSchemas(t *testing.T) string {
 	folder := t.TempDir()
 	var api struct {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCompose loads the Compose files of the examples as Docker Compose does, which checks their schema. Mounted files exist.
+// TestCompose loads the Compose files of the examples as Docker Compose does, which checks their
+// schema. Mounted files exist.
 func TestCompose(t *testing.T) {
 	files, err := filepath.Glob("../examples/*/compose.yml")
 	require.NoError(t, err)

@@ -15,7 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSARIF checks the findings of the tool envelope against the schema of SARIF 2.1.0, for services that display them.
+// TestSARIF checks the findings of the tool envelope against the schema of SARIF 2.1.0, for
+// services that display them.
 func TestSARIF(t *testing.T) {
 	schema, tool := sarifSchema(t), filepath.Join(t.TempDir(), "envelope")
 	run(t, "go", "-C", "..", "build", "-o", tool, "./cmd/envelope")

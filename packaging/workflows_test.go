@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorkflows checks the workflows of the forge with actionlint: syntax, contexts, inputs of actions, shell scripts.
+// TestWorkflows checks the workflows of the forge with actionlint: syntax, contexts, inputs of
+// actions, shell scripts.
 func TestWorkflows(t *testing.T) {
 	// Not in go.mod: it needs another release candidate of a YAML library than the Compose library.
 	const actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"

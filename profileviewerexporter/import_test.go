@@ -41,7 +41,8 @@ func (h *harness) post(path string, body io.Reader, headers ...string) (status i
 	return response.StatusCode, out, string(content)
 }
 
-// TestImportsItsDownloads: a downloaded file of every format is imported with the same weights by function.
+// TestImportsItsDownloads: a downloaded file of every format is imported with the same weights by
+// function.
 func TestImportsItsDownloads(t *testing.T) {
 	for download, format := range map[string]string{
 		"pprof": "pprof", "speedscope": "speedscope", "firefox": "firefox", "collapsed": "collapsed", "otlp": "otlp-json",
@@ -80,7 +81,7 @@ func TestImportOfAnEnvelope(t *testing.T) {
 	require.NoError(t, w.Close())
 	status, out, text := h.post("/api/import?name=in.envelope", &packed)
 	require.Equal(t, http.StatusOK, status, text)
-	assert.Equal(t, importAnswer{Format: "sentry", Profiles: 1, Spans: 1, Losses: []lossAnswer{}}, out)
+	assert.Equal(t, importAnswer{Format: "sentry", Profiles: 1, Spans: 1, Losses: []lossAnswer{{"message of metrics of a profile", 1}}}, out)
 	overview := get[overviewAnswer](h, "overview")
 	assert.Equal(t, 1, overview.ProfileCount)
 	assert.Equal(t, 1, overview.TraceCount)

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
@@ -59,6 +60,9 @@ func (c conversion) run(env environment, files []string) error {
 	}
 	if _, known := profilefile.Readers[c.from]; c.from != "" && !known {
 		return misuse(fmt.Sprintf("--from is %q, must be one of %s", c.from, names(profilefile.Readers)))
+	}
+	if dialect.Version(c.dialect) != dialect.V1_10 && c.to != profilefile.OTLPProto {
+		return misuse(fmt.Sprintf("--dialect is %q, which can be written as %s only", c.dialect, profilefile.OTLPProto))
 	}
 	if c.out == "" && env.terminal && slices.Contains(binaryFormats, c.to) {
 		return misuse(c.to + " is binary: redirect the output, or set --out")

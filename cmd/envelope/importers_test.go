@@ -84,7 +84,7 @@ func converted(t *testing.T, format string, message pprofile.Profiles) string {
 	return write(t, t.TempDir(), "profile", written(t, format, "", message))
 }
 
-var topLine = regexp.MustCompile(`(?m)^ *(\d+)(?:ns)? +[\d.]+% +[\d.]+% +\d+(?:ns)? +[\d.]+% +(.+?)(?: \(inline\))?$`)
+var topLine = regexp.MustCompile(`(?m)^ *(\d+)(?:ns)? +[\d.e-]+% +[\d.e-]+% +\d+(?:ns)? +[\d.e-]+% +(.+?)(?: \(inline\))?$`)
 
 // TestPprofReads: go tool pprof shows the same time for each function.
 func TestPprofReads(t *testing.T) {
@@ -140,7 +140,8 @@ func threadsIn(t *testing.T, file string) int {
 	return len(content.Threads)
 }
 
-// firefoxProfiler is the command line of the Firefox Profiler, which has its importers. A process of its own holds the file of a session.
+// firefoxProfiler is the command line of the Firefox Profiler, which has its importers. A process
+// of its own holds the file of a session.
 type firefoxProfiler struct{ node, program, folder, session string }
 
 func newFirefoxProfiler(t *testing.T) firefoxProfiler {

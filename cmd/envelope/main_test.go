@@ -78,6 +78,7 @@ func TestMisuse(t *testing.T) {
 		"send - --dsn http://k@h/1 --rounds 0": "envelope send: --rounds is 0, must be at least 1; see envelope help send",
 		"send - --otlp localhost:4318":         `envelope send: --otlp is "localhost:4318", must be a URL such as http://localhost:4318; see envelope help send`,
 		"send --rounds=x -":                    `envelope send: invalid value "x" for flag -rounds: parse error; see envelope help send`,
+		"convert --to pprof --dialect 1.9 -":   `envelope convert: --dialect is "1.9", which can be written as otlp-proto only; see envelope help convert`,
 		"convert --to gif -":                   `envelope convert: --to is "gif", must be one of collapsed, firefox, otlp-json, otlp-proto, pprof, sentry, speedscope; see envelope help convert`,
 	} {
 		_, errors, exit := call(t, "", strings.Fields(arguments)...)
@@ -178,7 +179,8 @@ func TestColorsAndProgress(t *testing.T) {
 	assert.Equal(t, "\rconverting large (16.8 MB)"+clearLine, shown.String())
 }
 
-// TestBinaryToTerminal: binary data goes to a terminal only if asked for; a redirection needs no option.
+// TestBinaryToTerminal: binary data goes to a terminal only if asked for; a redirection needs no
+// option.
 func TestBinaryToTerminal(t *testing.T) {
 	profile := filepath.Join(golden.Root(t), "testdata", "cases", "sdk-go-v1", "in.envelope")
 	convert := func(terminal bool, options ...string) (out, errors string, exit int) {

@@ -61,7 +61,7 @@ func (r *release) writeArchive(t target) error {
 		{name: filepath.Base(tool), source: tool, mode: 0o755},
 		{name: "config.yaml", source: filepath.Join(top, "examples", "quickstart", "config.yaml"), mode: 0o644},
 		{name: "LICENSE", source: filepath.Join(top, "LICENSE"), mode: 0o644},
-		{name: noticesFile, source: filepath.Join(r.out, noticesFile), mode: 0o644},
+		{name: noticesFile, source: r.notices, mode: 0o644},
 	})
 }
 

@@ -60,14 +60,16 @@ func (r *release) buildPrograms(t target) error {
 	return nil
 }
 
-// build compiles the main package in a folder. No path, commit or symbol table of the machine gets into the program.
+// build compiles the main package in a folder. No path, commit or symbol table of the machine gets
+// into the program.
 func build(folder, out string, env []string) error {
 	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", out, ".")
 	command.Dir, command.Env, command.Stderr = folder, env, os.Stderr
 	return command.Run()
 }
 
-// buildAgain builds all programs from a copy of the sources in another folder, with an empty build cache, and compares them.
+// buildAgain builds all programs from a copy of the sources in another folder, with an empty build
+// cache, and compares them.
 func (r *release) buildAgain(platforms []target) error {
 	work, err := os.MkdirTemp("", "release")
 	if err != nil {
@@ -94,7 +96,8 @@ func (r *release) buildAgain(platforms []target) error {
 	return nil
 }
 
-// copySources copies the sources of the programs, without tests, sources of the page and results of earlier builds.
+// copySources copies the sources of the programs, without tests, sources of the page and results of
+// earlier builds.
 func copySources(to string) error {
 	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

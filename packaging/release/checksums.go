@@ -13,7 +13,8 @@ import (
 // checksumsFile has the format of sha256sum.
 const checksumsFile = "checksums.txt"
 
-// writeChecksums writes the SHA-256 of every file of the release. The image has its index, which contains the digests of its parts.
+// writeChecksums writes the SHA-256 of every file of the release. The image has its index, which
+// contains the digests of its parts.
 func (r *release) writeChecksums() error {
 	entries, err := os.ReadDir(r.out)
 	if err != nil {

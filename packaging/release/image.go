@@ -21,11 +21,13 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is the user and group of the process in the container, the "nonroot" of the distroless images.
+// user is the user and group of the process in the container, the "nonroot" of the distroless
+// images.
 const user = 65532
 
-// writeImage writes the container image as an OCI image layout (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), with
-// one manifest per platform.
+// writeImage writes the container image as an OCI image layout
+// (https://github.com/opencontainers/image-spec/blob/main/image-layout.md), with one manifest per
+// platform.
 func (r *release) writeImage(binaries map[target]string) error {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, t := range slices.SortedFunc(maps.Keys(binaries), func(a, b target) int { return cmp.Compare(a.arch, b.arch) }) {
@@ -45,8 +47,9 @@ func (r *release) writeImage(binaries map[target]string) error {
 	return err
 }
 
-// image returns the image of a platform: one layer with the collector, a configuration and the certificates of public authorities. There is
-// no shell, package manager or library.
+// image returns the image of a platform: one layer with the collector, its licenses, a
+// configuration and the certificates of public authorities. There is no shell, package manager or
+// library.
 func (r *release) image(t target, binary string) (v1.Image, error) {
 	var files bytes.Buffer
 	if err := writeTar(&files, r.time, []entry{
@@ -56,6 +59,9 @@ func (r *release) image(t target, binary string) (v1.Image, error) {
 		{name: "etc/ssl/", mode: 0o755},
 		{name: "etc/ssl/certs/", mode: 0o755},
 		{name: "etc/ssl/certs/ca-certificates.crt", body: rootCertificates(), mode: 0o644},
+		{name: "licenses/", mode: 0o755},
+		{name: "licenses/LICENSE", source: filepath.Join(top, "LICENSE"), mode: 0o644},
+		{name: "licenses/" + noticesFile, source: r.notices, mode: 0o644},
 		{name: "otelcol-sentry", source: binary, mode: 0o755},
 		{name: "tmp/", mode: 0o1777},
 		{name: "var/", mode: 0o755},
@@ -95,7 +101,8 @@ func (r *release) image(t target, binary string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// rootCertificates returns Mozilla's list, except authorities whose newer certificates are distrusted: a PEM file cannot say so.
+// rootCertificates returns Mozilla's list, except authorities whose newer certificates are
+// distrusted: a PEM file cannot say so.
 func rootCertificates() []byte {
 	var all bytes.Buffer
 	for root := range bundle.Roots() {

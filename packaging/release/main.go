@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command release builds the files of a release: archives with the collector and the tool envelope for each platform, Debian and RPM
-// packages, a container image, a Helm chart, a Homebrew formula, a bill of materials and checksums. Equal sources and an equal SOURCE_DATE_EPOCH yield
-// equal bytes.
+// Command release builds the files of a release: archives with the collector and the tool envelope
+// for each platform, Debian and RPM packages, a container image, a Helm chart, a Homebrew formula,
+// a bill of materials and checksums. Equal sources and an equal SOURCE_DATE_EPOCH yield equal
+// bytes.
 package main
 
 import (
@@ -51,6 +52,7 @@ type release struct {
 	programs map[string]string // main packages, by program
 	version  string
 	time     time.Time // of all files in archives and packages
+	notices  string    // path of the licenses of all linked modules
 }
 
 func (r *release) run(args []string, targets, binary string, twice bool) (err error) {
@@ -83,6 +85,7 @@ func (r *release) all(platforms []target, twice bool) error {
 	if err != nil {
 		return err
 	}
+	r.notices = filepath.Join(r.out, noticesFile)
 	if err := r.writeNotices(modules); err != nil {
 		return err
 	}
@@ -134,6 +137,20 @@ func (r *release) onePackage(format, binary string) error {
 		return errors.New("a package needs -binary")
 	}
 	host := target{"linux", runtime.GOARCH}
+	r.programs = map[string]string{"otelcol-sentry": allPrograms["otelcol-sentry"]}
+	modules, err := r.linkedModules([]target{host})
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	r.notices = filepath.Join(folder, noticesFile)
+	if err := r.writeNotices(modules); err != nil {
+		return err
+	}
 	switch format {
 	case "image":
 		return r.writeImage(map[target]string{host: binary})
@@ -157,8 +174,9 @@ func version() (string, error) {
 	return "", errors.New("builder-config.yaml has no version")
 }
 
-// sourceDate returns the time in SOURCE_DATE_EPOCH (https://reproducible-builds.org/docs/source-date-epoch/), or the start of 1980, the first
-// year that all archive formats can represent.
+// sourceDate returns the time in SOURCE_DATE_EPOCH
+// (https://reproducible-builds.org/docs/source-date-epoch/), or the start of 1980, the first year
+// that all archive formats can represent.
 func sourceDate() (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {

@@ -34,8 +34,8 @@ type module struct {
 
 const ownModule = "github.com/otelcol-sentry/otelcol-sentry"
 
-// linkedModules returns the foreign modules in the programs for all platforms, by path and version. Programs may have different versions of
-// a module. The first is Go itself.
+// linkedModules returns the foreign modules in the programs for all platforms, by path and version.
+// Programs may have different versions of a module. The first is Go itself.
 func (r *release) linkedModules(platforms []target) ([]*module, error) {
 	all := map[string]*module{}
 	for _, t := range platforms {
@@ -58,7 +58,8 @@ func (r *release) linkedModules(platforms []target) ([]*module, error) {
 	return modules, identify(modules)
 }
 
-// addModules adds the modules of a program, with the licenses in the folders of its packages and above.
+// addModules adds the modules of a program, with the licenses in the folders of its packages and
+// above.
 func addModules(all map[string]*module, t target, folder string) error {
 	list := exec.Command("go", "list", "-deps", "-json=Dir,Module,Standard", ".")
 	list.Dir, list.Env, list.Stderr = folder, t.env(), os.Stderr
@@ -101,12 +102,14 @@ func addModules(all map[string]*module, t target, folder string) error {
 // legalText excludes README files and Go files, which go-licenses accepts as candidates.
 var legalText = regexp.MustCompile(`(?i)^((UN)?LICEN[SC]E|COPYING|NOTICE)([-_.][a-z0-9_-]*)*$`)
 
-// notLinked are licenses of parts that a module's license file mentions and its Go packages do not contain.
+// notLinked are licenses of parts that a module's license file mentions and its Go packages do not
+// contain.
 var notLinked = map[string][]string{
 	"github.com/apache/thrift": {"FSFAP"}, // a macro for autoconf
 }
 
-// identify finds the licenses of modules, and rejects modules without one and those that may not be part of an Apache-2.0 program.
+// identify finds the licenses of modules, and rejects modules without one and those that may not be
+// part of an Apache-2.0 program.
 func identify(modules []*module) error {
 	classifier, err := licenses.NewClassifier()
 	if err != nil {
@@ -158,7 +161,7 @@ func (r *release) writeNotices(modules []*module) error {
 			}
 		}
 	}
-	return writeFile(filepath.Join(r.out, noticesFile), func(w io.Writer) error {
+	return writeFile(r.notices, func(w io.Writer) error {
 		for _, text := range texts {
 			if _, err := fmt.Fprintf(w, "%s\n%s\n\n%s\n\n", strings.Repeat("=", 80), strings.Join(users[text], "\n"), text); err != nil {
 				return err

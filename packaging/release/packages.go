@@ -14,7 +14,7 @@ import (
 
 // writePackage writes the Debian or RPM package that nfpm.yaml describes, and prints its path.
 func (r *release) writePackage(format string, t target, binary string) error {
-	values := map[string]string{"VERSION": r.version, "ARCH": t.arch, "BINARY": binary}
+	values := map[string]string{"VERSION": r.version, "ARCH": t.arch, "BINARY": binary, "NOTICES": r.notices}
 	config, err := nfpm.ParseFileWithEnvMapping(filepath.Join("linux", "nfpm.yaml"), func(name string) string { return values[name] })
 	if err != nil {
 		return err

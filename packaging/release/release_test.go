@@ -33,8 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestReproducible: the tool has the same bytes if it is built from a copy of the sources in another folder, with an empty cache. `make
-// release` checks all programs for all platforms in this way.
+// TestReproducible: the tool has the same bytes if it is built from a copy of the sources in
+// another folder, with an empty cache. `make release` checks all programs for all platforms in this
+// way.
 func TestReproducible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles everything twice")
@@ -52,7 +53,8 @@ func TestReproducible(t *testing.T) {
 	assert.ErrorContains(t, equalFiles(r.program(linux, "envelope"), os.Args[0]), "SHA-256")
 }
 
-// TestModules: the notices and the bill of materials have every module that the programs say they contain, with its license.
+// TestModules: the notices and the bill of materials have every module that the programs say they
+// contain, with its license.
 func TestModules(t *testing.T) {
 	collector := os.Getenv("OTELCOL_SENTRY_BIN")
 	if collector == "" {
@@ -63,6 +65,7 @@ func TestModules(t *testing.T) {
 		t.Skip("no collector (make build)")
 	}
 	r := &release{out: t.TempDir(), programs: allPrograms, version: "1.2.3"}
+	r.notices = filepath.Join(r.out, noticesFile)
 	modules, err := r.linkedModules([]target{{"linux", runtime.GOARCH}})
 	require.NoError(t, err)
 	require.NoError(t, r.writeNotices(modules))
@@ -77,7 +80,7 @@ func TestModules(t *testing.T) {
 	for _, c := range *bom.Components {
 		licenses[c.PackageURL] = c.Licenses
 	}
-	notices, err := os.ReadFile(filepath.Join(r.out, noticesFile))
+	notices, err := os.ReadFile(r.notices)
 	require.NoError(t, err)
 	require.Greater(t, len(info.Deps), 100)
 	for _, m := range info.Deps {
@@ -88,10 +91,17 @@ func TestModules(t *testing.T) {
 		assert.NotEmpty(t, *licenses["pkg:golang/"+m.Path+"@"+m.Version], m.Path)
 		assert.Contains(t, string(notices), "\n"+m.Path+" "+m.Version+"\n")
 	}
+	page, err := os.ReadFile(filepath.Join(top, "profileviewerexporter", "assets", "licenses.txt"))
+	require.NoError(t, err)
+	for text := range strings.SplitSeq(string(page), "\n"+strings.Repeat("-", 80)+"\n\n") {
+		heading := strings.Fields(text)
+		assert.Contains(t, licenses, "pkg:npm/"+heading[0]+"@"+heading[1], "the viewer's page")
+	}
 	assert.Contains(t, string(notices), "\nstd "+strings.TrimPrefix(runtime.Version(), "go")+"\n", "Go's own license")
 }
 
-// TestLicensePolicy rejects modules without a license, and those with one that would bind the whole program.
+// TestLicensePolicy rejects modules without a license, and those with one that would bind the whole
+// program.
 func TestLicensePolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "LICENSE")
 	require.NoError(t, os.WriteFile(file, []byte("All rights reserved."), 0o644))
@@ -99,10 +109,12 @@ func TestLicensePolicy(t *testing.T) {
 	assert.ErrorContains(t, err, "example.com/none: no license found")
 }
 
-// TestFormula: the Homebrew formula names the archives with their checksums, and installs files that they contain.
+// TestFormula: the Homebrew formula names the archives with their checksums, and installs files
+// that they contain.
 func TestFormula(t *testing.T) {
 	r := &release{out: t.TempDir(), programs: allPrograms, version: "1.2.3"}
-	require.NoError(t, os.WriteFile(filepath.Join(r.out, noticesFile), []byte("notices"), 0o644))
+	r.notices = filepath.Join(r.out, noticesFile)
+	require.NoError(t, os.WriteFile(r.notices, []byte("notices"), 0o644))
 	platforms, err := parseTargets(allTargets)
 	require.NoError(t, err)
 	for _, p := range platforms {

@@ -22,9 +22,13 @@ func readSentry(data []byte, o importer.Options) (out Content, err error) {
 	e := Examine(envelope, sentryitems.DefaultSettings(), o.Start)
 	for i := range e.Items {
 		item := &e.Items[i]
-		used := false
+		used, metrics := false, 0
 		for _, d := range item.Deliveries {
-			used = out.add(d.Message.Data()) || used
+			if out.add(d.Message.Data()) {
+				used = true
+			} else {
+				metrics++
+			}
 		}
 		switch name := string(item.Header.Type); {
 		case item.Unusable != nil:
@@ -32,6 +36,9 @@ func readSentry(data []byte, o importer.Options) (out Content, err error) {
 		case !used:
 			out.Losses = append(out.Losses, importer.Loss{What: name + " that has no profile, span or log record", Count: 1})
 		default:
+			if metrics > 0 {
+				out.Losses = append(out.Losses, importer.Loss{What: "message of metrics of a " + name, Count: metrics})
+			}
 			for _, l := range item.Losses() {
 				out.Losses = append(out.Losses, importer.Loss{What: l.What + " of a " + name + ": " + l.Reason, Count: l.Count})
 			}

@@ -10,8 +10,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -37,7 +35,8 @@ type mix struct {
 	spans [][]byte // envelopes with the spans to which chunks are linked
 }
 
-// mixes returns the profiles to send. The OTLP form of each profile is the collector's own output for the envelope.
+// mixes returns the profiles to send. The OTLP form of each profile is the collector's own output
+// for the envelope.
 func mixes(t *testing.T) []mix {
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend})
@@ -74,19 +73,8 @@ func mixes(t *testing.T) []mix {
 // maxRecorded excludes a few recorded requests of tens of megabytes, which would dominate the load.
 const maxRecorded = 1 << 20
 
-// recordedEnvelopes returns requests of real SDKs with a profile: from the whole corpus if it is available, otherwise from the test cases.
+// recordedEnvelopes returns requests of real SDKs with a profile.
 func recordedEnvelopes(t *testing.T) (envelopes [][]byte) {
-	root := golden.Root(t)
-	if _, err := os.Stat(filepath.Join(root, "..", "shared", "corpus", "sentry")); err != nil {
-		files, err := filepath.Glob(filepath.Join(root, "testdata", "cases", "sdk-*-v*", "in.envelope"))
-		require.NoError(t, err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			envelopes = append(envelopes, text)
-		}
-		return envelopes
-	}
 	for _, request := range golden.Corpus(t) {
 		for _, kind := range request.Items {
 			if kind != "profile" && kind != "profile_chunk" {
@@ -101,7 +89,8 @@ func recordedEnvelopes(t *testing.T) (envelopes [][]byte) {
 	return envelopes
 }
 
-// readdressed removes the DSN from the header of an envelope, because it must not contradict the request.
+// readdressed removes the DSN from the header of an envelope, because it must not contradict the
+// request.
 func readdressed(t *testing.T, envelope []byte) []byte {
 	line, items, _ := bytes.Cut(envelope, []byte("\n"))
 	var header map[string]any
@@ -134,7 +123,8 @@ const (
 
 func pythonThread(i int) int { return 140100440659648 + i }
 
-// pythonChunk returns an envelope with ten threads at 101 Hz. 6060 samples take 6 s; one thread has as many in a minute.
+// pythonChunk returns an envelope with ten threads at 101 Hz. 6060 samples take 6 s; one thread has
+// as many in a minute.
 func pythonChunk(samples int) []byte {
 	stacks, depth, frames := samples*300/6060, 20, samples*400/6060
 	appendInt := func(b []byte, n int) []byte { return strconv.AppendInt(b, int64(n), 10) }
@@ -171,7 +161,8 @@ func pythonChunk(samples int) []byte {
 
 var profilerID = regexp.MustCompile(`"profiler_id":"(\w+)"`)
 
-// pythonSpans returns transactions on all threads of a chunk, two per second and thread, each with four child spans.
+// pythonSpans returns transactions on all threads of a chunk, two per second and thread, each with
+// four child spans.
 func pythonSpans(chunk []byte) (envelopes [][]byte) {
 	const (
 		each     = 0.5 // seconds

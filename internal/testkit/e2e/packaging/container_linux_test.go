@@ -31,7 +31,8 @@ const (
 // inContainer reports whether this program runs in the container.
 func inContainer() bool { return os.Getenv("OTELCOL_SENTRY_CONTAINER") != "" }
 
-// container is a root in which systemd runs with this machine's programs, and with its own processes and network.
+// container is a root in which systemd runs with this machine's programs, and with its own
+// processes and network.
 type container struct {
 	nspawn *exec.Cmd
 	exited chan struct{} // closed after exit
@@ -61,7 +62,8 @@ func bootContainer(t *testing.T, root debianRoot, deb string) (*container, error
 		"systemd-nspawn", "--directory="+string(root), "--overlay=/usr:"+changed+":/usr", "--bind-ro="+changed+":"+containerUsr,
 		"--bind-ro="+test+":"+containerTest, "--bind-ro="+deb+":"+containerPackage,
 		"--machine="+containerName(), "--private-network", "--resolv-conf=off", "--timezone=off", "--link-journal=no",
-		// If systemd does not run on this machine, the container cannot be registered, and nspawn stays in its own control groups.
+		// If systemd does not run on this machine, the container cannot be registered, and nspawn
+		// stays in its own control groups.
 		"--register=no", "--keep-unit",
 		"--boot", "--", "--unit=sysinit.target", "--show-status=no")
 	c.nspawn.Env = append(os.Environ(), "GROUPS_OF_TEST="+strings.Join(groups, " "))

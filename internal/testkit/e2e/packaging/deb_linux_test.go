@@ -22,7 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// debian is a system for installing packages. dpkg is real; the service is run by systemd or, without systemd, by the test.
+// debian is a system for installing packages. dpkg is real; the service is run by systemd or,
+// without systemd, by the test.
 type debian interface {
 	dpkg(t *testing.T, args ...string)
 	checkInstalled(t *testing.T)
@@ -36,8 +37,9 @@ type debian interface {
 	files(t *testing.T) []string
 }
 
-// TestDebianPackage: installation, operation, removal and purge of the package. systemd runs the service in a container. Where that is not
-// possible, the collector runs with the command line of the unit, without features that require systemd.
+// TestDebianPackage: installation, operation, removal and purge of the package. systemd runs the
+// service in a container. Where that is not possible, the collector runs with the command line of
+// the unit, without features that require systemd.
 func TestDebianPackage(t *testing.T) {
 	if inContainer() {
 		checkPackage(t, newDebianBooted(t), containerPackage)
@@ -58,6 +60,7 @@ func checkPackage(t *testing.T, d debian, deb string) {
 
 	d.dpkg(t, "--install", deb)
 	d.checkInstalled(t)
+	assert.Contains(t, read(t, d, "usr/share/doc/otelcol-sentry/THIRD-PARTY-NOTICES.txt"), linkedModule)
 	addresses := configure(t, d, backend)
 	d.start(t, addresses)
 
@@ -129,7 +132,8 @@ func build(t *testing.T, kind, binary string) string {
 // serviceAddresses are the addresses at which the service listens in the test.
 type serviceAddresses struct{ receiver, page string }
 
-// configure changes the configuration as an administrator would: other ports, because the defaults may be in use, and a backend.
+// configure changes the configuration as an administrator would: other ports, because the defaults
+// may be in use, and a backend.
 func configure(t *testing.T, d debian, backend *harness.Sink) serviceAddresses {
 	const config, environment = "etc/otelcol-sentry/config.yaml", "etc/otelcol-sentry/environment"
 	for path, mode := range map[string]fs.FileMode{config: 0o644, environment: 0o600} {
@@ -239,7 +243,8 @@ func (root debianRoot) dpkg(t *testing.T, args ...string) {
 	}
 }
 
-// files returns all files below the root, except those of dpkg and those in the skipped directories.
+// files returns all files below the root, except those of dpkg and those in the skipped
+// directories.
 func (root debianRoot) files(t *testing.T, skip ...string) (all []string) {
 	skip = append(skip, "var/lib/dpkg")
 	require.NoError(t, filepath.WalkDir(string(root), func(path string, entry fs.DirEntry, err error) error {

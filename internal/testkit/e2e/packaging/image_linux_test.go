@@ -28,8 +28,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestImage unpacks the container image and starts it as a container engine does: in its own root directory and network, as the user of the
-// image, without privileges. The collector becomes healthy, and a profile reaches the viewer.
+// TestImage unpacks the container image and starts it as a container engine does: in its own root
+// directory, as the user of the image, without privileges. The collector becomes healthy, and a
+// profile reaches the viewer.
 func TestImage(t *testing.T) {
 	needRoot(t)
 	binary := harness.Binary(t)
@@ -40,8 +41,9 @@ func TestImage(t *testing.T) {
 	require.NoError(t, os.Chmod(string(root), 0o755))
 	size := image.unpack(t, string(root))
 	t.Logf("the image has %.1f MB, %.1f MB compressed", float64(size)/1e6, float64(image.size)/1e6)
-	assert.Equal(t, []string{"etc/otelcol-sentry/config.yaml", "etc/ssl/certs/ca-certificates.crt", "otelcol-sentry"}, root.files(t),
-		"no shell, no library")
+	assert.Equal(t, []string{"etc/otelcol-sentry/config.yaml", "etc/ssl/certs/ca-certificates.crt", "licenses/LICENSE",
+		"licenses/THIRD-PARTY-NOTICES.txt", "otelcol-sentry"}, root.files(t), "no shell, no library")
+	assert.Contains(t, read(t, root, "licenses/THIRD-PARTY-NOTICES.txt"), linkedModule)
 	assert.True(t, x509.NewCertPool().AppendCertsFromPEM([]byte(read(t, root, "etc/ssl/certs/ca-certificates.crt"))))
 	mountProc(t, root)
 
@@ -68,6 +70,10 @@ func TestImage(t *testing.T) {
 	require.Eventually(t, func() bool { return profilesOnPage(t, addresses["4321"]) == 1 }, 30*time.Second, 50*time.Millisecond)
 	c.Stop(t)
 }
+
+// linkedModule begins a line about one of the modules in the collector, whose licenses must
+// accompany it.
+const linkedModule = "\ngo.opentelemetry.io/collector/pdata v"
 
 // mountProc mounts /proc, from which the memory limiter reads the limit of the container.
 func mountProc(t *testing.T, root debianRoot) {

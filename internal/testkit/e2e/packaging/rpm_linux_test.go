@@ -14,8 +14,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestRPM installs the RPM package into an empty root, without its scripts, which need systemd of Fedora. rpm verifies digests and modes; the
-// installed collector accepts the installed configuration.
+// TestRPM installs the RPM package into an empty root, without its scripts, which need systemd of
+// Fedora. rpm verifies digests and modes; the installed collector accepts the installed
+// configuration.
 func TestRPM(t *testing.T) {
 	if _, err := exec.LookPath("rpm"); err != nil {
 		t.Skip("no rpm: the package is not checked; on Debian: apt-get install rpm")
@@ -41,6 +42,7 @@ func TestRPM(t *testing.T) {
 	rpm("--root", string(root), "--install", "--nodeps", "--noscripts", path)
 	assert.Empty(t, rpm("--root", string(root), "--verify", "--nodeps", "otelcol-sentry"), "files as in the package")
 	analyze(t, root, filepath.Join("usr", unitFile))
+	assert.Contains(t, read(t, root, "usr/share/doc/otelcol-sentry/THIRD-PARTY-NOTICES.txt"), linkedModule)
 	assert.Contains(t, rpm("-qp", "--qf", "[%{FILEMODES:perms} %{FILENAMES}\n]", path), "-rw------- /etc/otelcol-sentry/environment\n")
 	rpm("--root", string(root), "--erase", "--noscripts", "otelcol-sentry")
 	for _, file := range root.files(t, "var/lib/rpm", "usr/lib/sysimage") {
