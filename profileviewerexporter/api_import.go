@@ -35,6 +35,7 @@ type importAnswer struct {
 	Profiles int          `json:"profiles"`
 	Spans    int          `json:"spans"`
 	Logs     int          `json:"logs"`
+	Points   int          `json:"points"` // data points of metrics
 	Losses   []lossAnswer `json:"losses"`
 }
 
@@ -115,6 +116,10 @@ func (v *viewer) storeContent(ctx context.Context, content *profilefile.Content,
 	for _, m := range content.Logs {
 		stored, err := v.store.AddLogs(m, now)
 		count(store.Logs, m.LogRecordCount(), &out.Logs, stored, err)
+	}
+	for _, m := range content.Metrics {
+		stored, err := v.store.AddMetrics(m, now)
+		count(store.Metrics, m.DataPointCount(), &out.Points, stored, err)
 	}
 	return failed
 }

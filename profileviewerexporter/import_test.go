@@ -81,7 +81,7 @@ func TestImportOfAnEnvelope(t *testing.T) {
 	require.NoError(t, w.Close())
 	status, out, text := h.post("/api/import?name=in.envelope", &packed)
 	require.Equal(t, http.StatusOK, status, text)
-	assert.Equal(t, importAnswer{Format: "sentry", Profiles: 1, Spans: 1, Losses: []lossAnswer{{"message of metrics of a profile", 1}}}, out)
+	assert.Equal(t, importAnswer{Format: "sentry", Profiles: 1, Spans: 1, Points: 4, Losses: []lossAnswer{}}, out)
 	overview := get[overviewAnswer](h, "overview")
 	assert.Equal(t, 1, overview.ProfileCount)
 	assert.Equal(t, 1, overview.TraceCount)

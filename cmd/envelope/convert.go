@@ -123,6 +123,7 @@ func (c conversion) read(in input) ([]pprofile.Profiles, error) {
 	}
 	c.lost(len(content.Traces), plural("message", len(content.Traces))+" with spans: only profiles are converted")
 	c.lost(len(content.Logs), plural("message", len(content.Logs))+" with log records: only profiles are converted")
+	c.lost(len(content.Metrics), plural("message", len(content.Metrics))+" with metrics: only profiles are converted")
 	return content.Profiles, nil
 }
 

@@ -208,7 +208,7 @@ func TestConvertReportsLosses(t *testing.T) {
 	assert.Contains(t, errors, "lost, if present: files, lines, threads, times, links to spans, attributes")
 
 	_, errors, _ = call(t, "", "convert", "--to", "collapsed", "testdata/cases/cocoa-v1-native/in.envelope")
-	assert.Contains(t, errors, "lost: 1 message of metrics of a profile\n")
+	assert.Contains(t, errors, "lost: 1 message with metrics: only profiles are converted\n")
 
 	_, errors, exit := call(t, "", "convert", "--to", "otlp-proto", "testdata/cases/hostile-bad-between-good/in.envelope")
 	assert.Equal(t, exitFailed, exit)

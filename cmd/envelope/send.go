@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -152,6 +153,9 @@ func linesOf(content profilefile.Content) (lines [][]byte, err error) {
 	for _, m := range content.Logs {
 		add(new(plog.JSONMarshaler).MarshalLogs(m))
 	}
+	for _, m := range content.Metrics {
+		add(new(pmetric.JSONMarshaler).MarshalMetrics(m))
+	}
 	return lines, err
 }
 
@@ -179,8 +183,8 @@ func (s *sending) send(p payload) error {
 	if s.dsn == "" {
 		return s.messages(p.name, content)
 	}
-	others := len(content.Traces) + len(content.Logs)
-	s.lost(others, plural("message", others)+" with spans or log records: only profiles become envelopes")
+	others := len(content.Traces) + len(content.Logs) + len(content.Metrics)
+	s.lost(others, plural("message", others)+" with spans, log records or metrics: only profiles become envelopes")
 	if len(content.Profiles) == 0 {
 		return nil
 	}
@@ -223,6 +227,12 @@ func (s *sending) messages(name string, content profilefile.Content) error {
 	for _, m := range content.Logs {
 		encoded, err := new(plog.ProtoMarshaler).MarshalLogs(m)
 		if err := s.message(name, "logs", "/v1/logs", encoded, err); err != nil {
+			return err
+		}
+	}
+	for _, m := range content.Metrics {
+		encoded, err := new(pmetric.ProtoMarshaler).MarshalMetrics(m)
+		if err := s.message(name, "metrics", "/v1/metrics", encoded, err); err != nil {
 			return err
 		}
 	}

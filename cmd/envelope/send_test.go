@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 
@@ -107,6 +108,25 @@ func TestSendOTLP(t *testing.T) {
 	got, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b.bodies[0])
 	require.NoError(t, err)
 	assert.Empty(t, dictionary.Diff(received(t, recording(t))[0], got))
+}
+
+// TestSendMetrics: metrics of an envelope, and as OTLP JSON.
+func TestSendMetrics(t *testing.T) {
+	b := startBackend(t)
+	_, errors, exit := call(t, "", "send", "--otlp", b.URL, "testdata/cases/trace-metrics-python/in.envelope")
+	assert.Equal(t, exitOK, exit, errors)
+	assert.Empty(t, errors)
+	require.Equal(t, []string{"/v1/metrics"}, b.paths)
+	sent, err := new(pmetric.ProtoUnmarshaler).UnmarshalMetrics(b.bodies[0])
+	require.NoError(t, err)
+	require.NotZero(t, sent.DataPointCount())
+
+	line, err := new(pmetric.JSONMarshaler).MarshalMetrics(sent)
+	require.NoError(t, err)
+	_, errors, exit = call(t, string(line), "send", "--otlp", b.URL, "--as-is", "-")
+	assert.Equal(t, exitOK, exit, errors)
+	require.Equal(t, []string{"/v1/metrics", "/v1/metrics"}, b.paths)
+	assert.Equal(t, b.bodies[0], b.bodies[1])
 }
 
 // TestSendOTLPFresh: messages get new IDs and times, with the same distances.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -29,11 +30,12 @@ const (
 	CPUProfile = "cpuprofile"
 )
 
-// Content is the translation of a file. Only Sentry and OTLP have traces and logs.
+// Content is the translation of a file. Only Sentry and OTLP have other signals than profiles.
 type Content struct {
 	Profiles []pprofile.Profiles
 	Traces   []ptrace.Traces
 	Logs     []plog.Logs
+	Metrics  []pmetric.Metrics
 	Losses   []importer.Loss
 
 	Older int // messages of profiles in older versions of OTLP, which are translated
@@ -69,7 +71,7 @@ func Recognize(data []byte) string {
 		return recognizeBinary(data)
 	case speedscope.Is(begin):
 		return Speedscope
-	case has("resourceProfiles"), has("resourceSpans"), has("resourceLogs"):
+	case has("resourceProfiles"), has("resourceSpans"), has("resourceLogs"), has("resourceMetrics"):
 		return OTLPJSON
 	case isEnvelope(data):
 		return Sentry

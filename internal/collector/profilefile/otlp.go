@@ -10,6 +10,7 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -49,8 +50,9 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 		c.Logs = append(c.Logs, logs)
 		return err
 	case keys["resourceMetrics"] != nil:
-		c.Losses = append(c.Losses, importer.Loss{What: "message of metrics", Count: 1})
-		return nil
+		metrics, err := new(pmetric.JSONUnmarshaler).UnmarshalMetrics(raw)
+		c.Metrics = append(c.Metrics, metrics)
+		return err
 	}
 	message, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(raw)
 	if err == nil {
@@ -68,7 +70,8 @@ var errNoContent = errors.New("it has no profile, span or log record")
 
 // readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
 // only profiles have a dictionary, and the first field of a span has a different wire type from
-// that of a log record.
+// that of a log record. Metrics cannot be distinguished from spans in this way, and are read only as
+// JSON.
 func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
 	if otlpsize.HasDictionary(data) {
 		profiles, older, err := readProfiles(data)

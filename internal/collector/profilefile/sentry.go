@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -13,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
-// readSentry reads the profiles, traces and logs of an envelope. Metrics are losses.
+// readSentry reads the items of an envelope.
 func readSentry(data []byte, o importer.Options) (out Content, err error) {
 	envelope, err := ReadEnvelope(data)
 	if err != nil {
@@ -22,36 +23,28 @@ func readSentry(data []byte, o importer.Options) (out Content, err error) {
 	e := Examine(envelope, sentryitems.DefaultSettings(), o.Start)
 	for i := range e.Items {
 		item := &e.Items[i]
-		used, metrics := false, 0
 		for _, d := range item.Deliveries {
-			if out.add(d.Message.Data()) {
-				used = true
-			} else {
-				metrics++
-			}
+			out.add(d.Message.Data())
 		}
 		switch name := string(item.Header.Type); {
 		case item.Unusable != nil:
 			out.Losses = append(out.Losses, importer.Loss{What: name + " that is unusable: " + item.Unusable.Error(), Count: 1})
-		case !used:
-			out.Losses = append(out.Losses, importer.Loss{What: name + " that has no profile, span or log record", Count: 1})
+		case len(item.Deliveries) == 0:
+			out.Losses = append(out.Losses, importer.Loss{What: name + " without data", Count: 1})
 		default:
-			if metrics > 0 {
-				out.Losses = append(out.Losses, importer.Loss{What: "message of metrics of a " + name, Count: metrics})
-			}
 			for _, l := range item.Losses() {
 				out.Losses = append(out.Losses, importer.Loss{What: l.What + " of a " + name + ": " + l.Reason, Count: l.Count})
 			}
 		}
 	}
-	if len(out.Profiles)+len(out.Traces)+len(out.Logs) == 0 {
-		err = errors.New("it has no usable profile, span or log record")
+	if len(out.Profiles)+len(out.Traces)+len(out.Logs)+len(out.Metrics) == 0 {
+		err = errors.New("it has no usable profile, span, log record or metric")
 	}
 	return out, err
 }
 
-// add adds a message. It reports false for a signal that a Content cannot hold.
-func (c *Content) add(message any) bool {
+// add adds a message.
+func (c *Content) add(message any) {
 	switch message := message.(type) {
 	case pprofile.Profiles:
 		c.Profiles = append(c.Profiles, message)
@@ -59,8 +52,7 @@ func (c *Content) add(message any) bool {
 		c.Traces = append(c.Traces, message)
 	case plog.Logs:
 		c.Logs = append(c.Logs, message)
-	default:
-		return false
+	case pmetric.Metrics:
+		c.Metrics = append(c.Metrics, message)
 	}
-	return true
 }

@@ -57,6 +57,7 @@ export interface Imported extends Limited {
   profiles: number
   spans: number
   logs: number
+  points: number
   losses: { what: string; count: number }[]
 }
 

@@ -45,7 +45,7 @@ function ResultRow({ result: { name, value, error } }: { result: Result }) {
     <div class="imported">
       <bdi>{name}</bdi>{' '}
       {error && <span class="bad">{error}</span>}
-      {value && <span>{value.format}: {plural(value.profiles, 'profile')}, {plural(value.spans, 'span')}, {plural(value.logs, 'log')} <a href="#/?profiles-sort=-arrived&traces-sort=-arrived">Show the latest imports</a></span>}
+      {value && <span>{value.format}: {plural(value.profiles, 'profile')}, {plural(value.spans, 'span')}, {plural(value.logs, 'log')}, {plural(value.points, 'data point')} <a href="#/?profiles-sort=-arrived&traces-sort=-arrived">Show the latest imports</a></span>}
       {value && value.losses.length > 0 && (
         <ul class="losses">{value.losses.map((l) => <li key={l.what}>lost: {count(l.count)} <bdi>{l.what}</bdi></li>)}</ul>
       )}
