@@ -111,20 +111,22 @@ var twoDigits = func() (texts [100][2]byte) {
 	return texts
 }()
 
-// AppendIndex appends a small non-negative number. Stacks consist of such numbers, and strconv
-// would need half of the total time.
-func AppendIndex(dst []byte, n int32) []byte {
+// AppendIndex appends a number that is usually small: an index or the position of a frame. Stacks
+// consist of such numbers, and strconv would need half of the total time.
+func AppendIndex(dst []byte, n uint32) []byte {
 	switch {
 	case n < 10:
 		return append(dst, '0'+byte(n))
 	case n < 100:
-		return append(dst, '0'+byte(n/10), '0'+byte(n%10))
+		return append(dst, twoDigits[n][:]...)
 	case n < 1000:
-		return append(dst, '0'+byte(n/100), '0'+byte(n/10%10), '0'+byte(n%10))
+		return append(append(dst, '0'+byte(n/100)), twoDigits[n%100][:]...)
 	case n < 10_000:
-		return append(dst, '0'+byte(n/1000), '0'+byte(n/100%10), '0'+byte(n/10%10), '0'+byte(n%10))
+		return append(append(dst, twoDigits[n/100][:]...), twoDigits[n%100][:]...)
+	case n < 100_000:
+		return append(append(append(dst, '0'+byte(n/10_000)), twoDigits[n/100%100][:]...), twoDigits[n%100][:]...)
 	}
-	return strconv.AppendInt(dst, int64(n), 10)
+	return strconv.AppendUint(dst, uint64(n), 10)
 }
 
 // AppendFloat appends a finite number in its shortest form, like encoding/json.

@@ -205,12 +205,12 @@ func (w *chunkWriter) samples(s *Sampled) {
 }
 
 // number returns the number of an index in the payload.
-func number(numbers []int32, order *[]int32, index int32) int32 {
+func number(numbers []int32, order *[]int32, index int32) uint32 {
 	if numbers[index] == 0 {
 		*order = append(*order, index)
 		numbers[index] = int32(len(*order))
 	}
-	return numbers[index] - 1
+	return uint32(numbers[index] - 1)
 }
 
 func (w *chunkWriter) stackLists(s *Sampled) {
@@ -250,10 +250,10 @@ func (f *Frame) append(dst []byte) []byte {
 	dst = appendFrameText(dst, `"package":`, f.Package)
 	dst = appendFrameText(dst, `"platform":`, f.Platform)
 	if f.Line != 0 {
-		dst = append(strconv.AppendUint(append(dst, `"lineno":`...), uint64(f.Line), 10), ',')
+		dst = append(jsonscan.AppendIndex(append(dst, `"lineno":`...), f.Line), ',')
 	}
 	if f.Column != 0 {
-		dst = append(strconv.AppendUint(append(dst, `"colno":`...), uint64(f.Column), 10), ',')
+		dst = append(jsonscan.AppendIndex(append(dst, `"colno":`...), f.Column), ',')
 	}
 	if f.InApp != InAppAbsent {
 		dst = append(strconv.AppendBool(append(dst, `"in_app":`...), f.InApp == InAppTrue), ',')

@@ -32,8 +32,8 @@ func TestAppendFloat(t *testing.T) {
 }
 
 func TestAppendInts(t *testing.T) {
-	for _, n := range []uint32{0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, math.MaxInt32} {
-		assert.Equal(t, fmt.Sprint(n), string(jsonscan.AppendIndex(nil, int32(n))))
+	for _, n := range []uint32{0, 9, 10, 99, 100, 999, 1000, 9999, 10_000, 12_345, 99_999, 100_000, math.MaxUint32} {
+		assert.Equal(t, fmt.Sprint(n), string(jsonscan.AppendIndex(nil, n)))
 	}
 }
 
