@@ -49,7 +49,7 @@ var Readers = map[string]func([]byte, importer.Options) (Content, error){
 	Pprof:      single(pprof.Read),
 	Speedscope: bounded(maxSpeedscopeObjects, single(speedscope.Read)),
 	Collapsed:  single(collapsed.Read),
-	Firefox:    bounded(maxFirefoxObjects, single(firefox.Read)),
+	Firefox:    boundedColumns(maxFirefoxObjects, single(firefox.Read)),
 	CPUProfile: bounded(maxCPUProfileObjects, single(cpuprofile.Read)),
 }
 

@@ -50,6 +50,13 @@ func TestHostileFiles(t *testing.T) {
 		"cpuprofile nodes":    {CPUProfile, `{"nodes":[{"callFrame":{}},`, `{},`, `]}`},
 		"cpuprofile samples":  {CPUProfile, cpuprofile + `"samples":[`, `0,`, `]}`},
 		"Firefox threads":     {Firefox, firefox + `"threads":[`, `{},`, `]}`},
+		"Firefox nulls":       {Firefox, firefox + `"threads":[`, `null,`, `]}`},
+		"Firefox categories":  {Firefox, `{"meta":{"preprocessedProfileVersion":1,"categories":[`, `null,`, `]}}`},
+		"speedscope nulls":    {Speedscope, speedscope + `"profiles":[`, `null,`, `]}`},
+		"cpuprofile nulls":    {CPUProfile, `{"nodes":[{"callFrame":{}},`, `null,`, `]}`},
+		"OTLP nulls":          {OTLPJSON, `{"resourceSpans":[{"scopeSpans":[{"spans":[`, `null,`, `]}]}]}`},
+		"OTLP points":         {OTLPJSON, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"exponentialHistogram":{"dataPoints":[`, `null,`, `]}}]}]}]}`},
+		"OTLP metrics":        {OTLPJSON, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[`, `{},`, `]}]}]}`},
 		"Firefox libs":        {Firefox, firefox + `"libs":[`, `0,`, `]}`},
 		"Firefox stacks":      {Firefox, firefox + `"threads":[{"samples":{"stack":[`, `0,`, `]}}]}`},
 		"Firefox strings":     {Firefox, firefox + `"threads":[{"stringArray":[`, `"",`, `]}]}`},
@@ -65,7 +72,7 @@ func TestHostileFiles(t *testing.T) {
 			_, err := Readers[c.format](data, importer.Options{})
 			assert.ErrorContains(t, err, "are read", "rejected")
 			limit := maxValues
-			if strings.ContainsAny(c.element, "{[") {
+			if strings.ContainsAny(c.element, "{[") || c.element == "null," && c.format != Firefox {
 				limit = objects[c.format]
 			}
 			data = c.repeated(limit - 10)

@@ -8,7 +8,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
-// An empty element of JSON has three bytes, and up to 4 kB in memory. The limits bound the memory
+// An empty element of JSON, {} or null, has a few bytes, and up to 4 kB in memory. The limits bound the memory
 // of a file to about 500 MB: maxValues that of numbers and texts, the others that of objects and
 // lists.
 const (
@@ -20,18 +20,28 @@ const (
 	maxFirefoxObjects    = 1 << 17 // a thread needs 3.6 kB; frames and samples are columns of numbers
 )
 
-// bounded is a reader of JSON that rejects files with more than a number of objects and lists.
+// bounded is a reader of JSON that rejects files with more than a number of objects and lists. A
+// null counts as an object, because decoders allocate one for it.
 func bounded(objects int, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
+	return limited(objects, true, read)
+}
+
+// boundedColumns is bounded for a format whose columns may contain null.
+func boundedColumns(objects int, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
+	return limited(objects, false, read)
+}
+
+func limited(objects int, nulls bool, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
 	return func(data []byte, o importer.Options) (Content, error) {
-		if found, values := count(data); found > objects || values > maxValues {
+		if found, values := count(data, nulls); found > objects || values > maxValues {
 			return Content{}, fmt.Errorf("it has %d objects and lists and %d values, at most %d and %d are read", found, values, objects, maxValues)
 		}
 		return read(data, o)
 	}
 }
 
-// count counts the objects and lists of JSON, and the commas.
-func count(data []byte) (objects, values int) {
+// count counts the objects and lists of JSON, with nulls if they are to be counted, and the commas.
+func count(data []byte, nulls bool) (objects, values int) {
 	inText := false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -40,7 +50,7 @@ func count(data []byte) (objects, values int) {
 		case c == '\\' && inText:
 			i++
 		case inText:
-		case c == '{', c == '[':
+		case c == '{', c == '[', c == 'n' && nulls: // outside of texts, only null has an n
 			objects++
 		case c == ',':
 			values++

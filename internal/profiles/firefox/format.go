@@ -4,23 +4,23 @@ package firefox
 
 // content is a file.
 type content struct {
-	Meta    meta     `json:"meta"`
-	Libs    []any    `json:"libs"`
-	Threads []thread `json:"threads"`
-	Shared  *tables  `json:"shared,omitempty"` // since version 56
+	Meta    meta      `json:"meta"`
+	Libs    []any     `json:"libs"`
+	Threads []*thread `json:"threads"`          // pointers, so that null needs no memory
+	Shared  *tables   `json:"shared,omitempty"` // since version 56
 }
 
 type meta struct {
-	Interval                   float64    `json:"interval"`  // milliseconds
-	StartTime                  float64    `json:"startTime"` // Unix time in milliseconds
-	ProcessType                int        `json:"processType"`
-	Product                    string     `json:"product"`
-	Stackwalk                  int        `json:"stackwalk"`
-	Version                    int        `json:"version"` // of Gecko profiles
-	PreprocessedProfileVersion int        `json:"preprocessedProfileVersion"`
-	Symbolicated               bool       `json:"symbolicated"`
-	Categories                 []category `json:"categories"`
-	MarkerSchema               []any      `json:"markerSchema"`
+	Interval                   float64     `json:"interval"`  // milliseconds
+	StartTime                  float64     `json:"startTime"` // Unix time in milliseconds
+	ProcessType                int         `json:"processType"`
+	Product                    string      `json:"product"`
+	Stackwalk                  int         `json:"stackwalk"`
+	Version                    int         `json:"version"` // of Gecko profiles
+	PreprocessedProfileVersion int         `json:"preprocessedProfileVersion"`
+	Symbolicated               bool        `json:"symbolicated"`
+	Categories                 []*category `json:"categories"`
+	MarkerSchema               []any       `json:"markerSchema"`
 }
 
 type category struct {

@@ -32,8 +32,12 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	if ms := file.Meta.StartTime; ms >= 1 && ms < math.MaxInt64/nanosPerMilli {
 		f.start = uint64(math.Round(ms * nanosPerMilli))
 	}
-	for i := range file.Threads {
-		f.thread(&file.Threads[i])
+	for _, t := range file.Threads {
+		if t == nil {
+			b.Lose("threads that are null", 1)
+			continue
+		}
+		f.thread(t)
 	}
 	return b.Finish()
 }

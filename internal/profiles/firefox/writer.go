@@ -33,9 +33,9 @@ type Writer struct {
 
 // NewWriter returns the writer of a file with a title.
 func NewWriter(out io.Writer, title string) *Writer {
-	return &Writer{out: out, file: content{Libs: []any{}, Threads: []thread{}, Meta: meta{
+	return &Writer{out: out, file: content{Libs: []any{}, Threads: []*thread{}, Meta: meta{
 		Product: title, Version: geckoVersion, PreprocessedProfileVersion: processedVersion, Symbolicated: true, MarkerSchema: []any{},
-		Categories: []category{{Name: "Other", Color: "grey", Subcategories: []string{"Other"}}},
+		Categories: []*category{{Name: "Other", Color: "grey", Subcategories: []string{"Other"}}},
 	}}}
 }
 
@@ -66,7 +66,7 @@ func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 		}
 		w.frames += len(t.out.StackTable.Frame)
 		if t.finish(); t.out.Samples.Length > 0 {
-			w.file.Threads = append(w.file.Threads, t.out)
+			w.file.Threads = append(w.file.Threads, &t.out)
 		}
 	}
 	return nil
