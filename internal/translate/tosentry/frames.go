@@ -88,6 +88,18 @@ func (r *frameReader) reserve(d pprofile.ProfilesDictionary) {
 func (r *frameReader) maxFrames() int  { return min(sentry.MaxFrames, r.limit/bytesOfFrame) }
 func (r *frameReader) maxEntries() int { return min(maxStackEntries, r.limit/bytesOfEntry) }
 
+// close drops references to the message and keeps the memory.
+func (r *frameReader) close() {
+	clear(r.frames)
+	r.mappingOf.Close()
+	r.view, r.keys, r.long, r.frameTypes, r.raw, r.mapping = dictionary.View{}, keyTable{}, nil, nil, rawFrame{}, dictionary.Mapping{}
+}
+
+func (r *frameReader) memoryBytes() int {
+	tables, lists := r.stackOf.Cap()+r.locationOf.Cap()+r.mappingOf.Cap(), cap(r.location)+cap(r.indices)+cap(r.mappings)
+	return 120*cap(r.frames) + r.stacks.MemoryBytes() + 32*tables + 4*lists
+}
+
 // start discards the previous profile.
 func (r *frameReader) start(fromSentry bool) {
 	clear(r.frames) // their texts belong to the message

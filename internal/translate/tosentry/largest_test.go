@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -50,4 +51,16 @@ func TestLargestRecordedChunk(t *testing.T) {
 		}
 	}
 	require.True(t, found)
+}
+
+// TestReservedMemoryIsNotPooled: memory that is reserved for the stacks of a large dictionary counts,
+// even if no sample refers to them.
+func TestReservedMemoryIsNotPooled(t *testing.T) {
+	profiles := pprofile.NewProfiles()
+	d := profiles.Dictionary()
+	d.LocationTable().AppendEmpty()
+	d.StackTable().AppendEmpty().LocationIndices().FromRaw(make([]int32, 9_000_000))
+	e := newProfileExporter(profiles, ExportOptions{})
+	require.Greater(t, e.frames.memoryBytes(), maxPooledExport)
+	e.release()
 }

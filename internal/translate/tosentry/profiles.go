@@ -86,16 +86,13 @@ const maxPooledExport = 32 << 20
 // release returns the exporter to the pool, without references to the message.
 func (e *profileExporter) release() {
 	observations := cap(e.samples.observations) + e.samples.sorter.Cap() + cap(e.samples.counted)
-	tables := e.frames.stackOf.Cap() + e.frames.locationOf.Cap() + cap(e.samples.keys.kinds)
-	if e.splitter.MemoryBytes()+20*observations+32*tables+120*cap(e.frames.frames)+4*e.frames.stacks.Entries() > maxPooledExport {
+	if e.splitter.MemoryBytes()+20*observations+cap(e.samples.keys.kinds)+e.frames.memoryBytes() > maxPooledExport {
 		return
 	}
-	clear(e.frames.frames)
-	e.frames.view, e.frames.keys = dictionary.View{}, keyTable{}
+	e.frames.close()
 	e.samples.close()
 	e.splitter.Close()
-	e.Export, e.options, e.view, e.chunkIDs = Export{}, ExportOptions{}, dictionary.View{}, nil
-	e.resource, e.sessions, e.frames.long = pcommon.Map{}, nil, nil
+	e.Export, e.options, e.view, e.chunkIDs, e.resource, e.sessions = Export{}, ExportOptions{}, dictionary.View{}, nil, pcommon.Map{}, nil
 	profileExporters.Put(e)
 }
 

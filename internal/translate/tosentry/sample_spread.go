@@ -22,18 +22,13 @@ const (
 	repeatsPerSample = 20
 )
 
-func (r *sampleReader) maxRepeats() int {
-	return min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
-}
-
 // spread converts counts to observations. Samples without a time share the profile's duration, per
 // thread and one after another, in proportion to their counts. Sentry requires times, and no other
 // order is known.
 func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) weight {
-	total := 0.0
+	total, untimed := 0.0, 0
 	clock := threadClock{start: uint64(profile.Time()), duration: float64(profile.DurationNano()), period: float64(w.period)}
 	clock.counts, clock.done = make([]float64, len(r.threads)), make([]float64, len(r.threads))
-	untimed := 0
 	for _, c := range r.counted {
 		total += c.count
 		if c.at == 0 && c.count > 0 {
@@ -44,7 +39,8 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 	if untimed > 0 && clock.start == 0 {
 		e.lose(ReasonNoProfileTime, untimed)
 	}
-	repeats := min(1, float64(r.maxRepeats())/max(total, 1)) // of an observation
+	most := min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
+	repeats := min(1, float64(most)/max(total, 1)) // of an observation
 	for _, c := range r.counted {
 		if c.count == 0 || c.at == 0 && clock.start == 0 {
 			continue

@@ -81,6 +81,9 @@ func (s *Stacks) Reserve(stacks, entries int) {
 	*s = Stacks{frames: slices.Grow(s.frames[:0], entries), ends: slices.Grow(s.ends[:0], stacks)}
 }
 
+// MemoryBytes returns the memory that is reserved.
+func (s *Stacks) MemoryBytes() int { return 4 * (cap(s.frames) + cap(s.ends)) }
+
 // Entries returns the number of frames in all stacks together.
 func (s *Stacks) Entries() int { return len(s.frames) }
 

@@ -20,6 +20,9 @@ func (m *Table[T]) Open(n int) {
 	m.current = 0
 }
 
+// Close drops the results and keeps the memory.
+func (m *Table[T]) Close() { clear(m.results[:cap(m.results)]) }
+
 // Len returns the number of entries of the table.
 func (m *Table[T]) Len() int { return len(m.results) - 1 }
 
