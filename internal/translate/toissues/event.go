@@ -43,11 +43,7 @@ func (e *exporter) event(r *record) Event {
 	} else {
 		e.fillFromSpan(out, r)
 	}
-	for _, part := range fingerprint(r.attrs, r.owner) {
-		if part = attr.Clip(part, maxTagValue); e.spend(len(part), "fingerprint") {
-			out.Fingerprint = append(out.Fingerprint, part)
-		}
-	}
+	out.Fingerprint = e.fingerprint(r)
 	out.Tags = e.tags(r)
 	out.Extra = e.extra(r, x.unparsed)
 	out.Contexts = r.contexts()
@@ -148,8 +144,12 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 		out.Request = e.request(request.Attributes(), request.Kind())
 	}
 	user := e.user(span.Attributes())
-	if len(user) == 0 { // instrumentations state the user on the span of the request
-		user = e.user(request.Attributes())
+	if !hasMember(user, "id") { // instrumentations state the user on the span of the request
+		for _, member := range e.user(request.Attributes()) {
+			if !hasMember(user, member.Name) {
+				user = append(user, member)
+			}
+		}
 	}
 	if request.Kind() != ptrace.SpanKindClient {
 		user = e.withAddress(user, request.Attributes())
@@ -157,11 +157,19 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 	out.User = e.bounded(user)
 }
 
-// user returns the user that attributes state. enduser.id may be an e-mail address.
+func hasMember(user []sentryevent.NamedValue, name string) bool {
+	return slices.ContainsFunc(user, func(member sentryevent.NamedValue) bool { return member.Name == name })
+}
+
+// user returns the user that attributes state: without include_pii, only the ID. enduser.id may be
+// an e-mail address.
 func (e *exporter) user(attrs pcommon.Map) []sentryevent.NamedValue {
 	scratch := new(attr.Scratch)
 	user := tosentry.AppendUser(nil, attrs, false, scratch)
-	if id := attr.TextOf(attrs, semconv.EnduserID); e.options.IncludePII && id != "" && attr.TextOf(attrs, semconv.UserID) == "" {
+	if !e.options.IncludePII {
+		return slices.DeleteFunc(user, func(member sentryevent.NamedValue) bool { return member.Name != "id" })
+	}
+	if id := attr.TextOf(attrs, semconv.EnduserID); id != "" && attr.TextOf(attrs, semconv.UserID) == "" {
 		user = slices.DeleteFunc(user, func(member sentryevent.NamedValue) bool { return member.Name == "id" })
 		user = append(user, sentryevent.NamedValue{Name: "id", Value: scratch.Text(id)})
 	}
@@ -182,7 +190,7 @@ func (e *exporter) withAddress(user []sentryevent.NamedValue, request pcommon.Ma
 func (e *exporter) bounded(user []sentryevent.NamedValue) []sentryevent.NamedValue {
 	size := 0
 	for _, member := range user {
-		size += len(member.Value)
+		size += len(member.Name) + len(member.Value)
 	}
 	if len(user) == 0 || !e.spend(size, "user") {
 		return nil
@@ -207,7 +215,8 @@ func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent
 	if query := request.QueryString; len(query) > 0 && query[0] != '"' { // Sentry expects text
 		request.QueryString = attr.JsonOf(pcommon.NewValueStr(string(query)))
 	}
-	size := len(request.URL) + len(request.QueryString) + len(request.Data) + len(request.Env) + len(request.Cookies)
+	size := len(request.QueryString) + len(request.Data) + len(request.Env) + len(request.Cookies)
+	size += len(attr.JsonString(request.URL)) + len(attr.JsonString(request.Fragment)) // a control character is written as six
 	for _, header := range request.Headers {
 		size += len(header.Key) + len(header.Value)
 	}
@@ -217,8 +226,21 @@ func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent
 	return request
 }
 
-// fingerprint returns the parts of the attribute sentry.fingerprint.
-func fingerprint(places ...pcommon.Map) (parts []string) {
+// fingerprint returns all parts of the fingerprint or none: a part of them would merge issues.
+func (e *exporter) fingerprint(r *record) (parts []string) {
+	size := 0
+	for _, part := range fingerprintOf(r.attrs, r.owner) {
+		parts = append(parts, attr.Clip(part, maxTagValue))
+		size += len(parts[len(parts)-1])
+	}
+	if len(parts) == 0 || !e.spend(size, "fingerprint") {
+		return nil
+	}
+	return parts
+}
+
+// fingerprintOf returns the parts of the attribute sentry.fingerprint.
+func fingerprintOf(places ...pcommon.Map) (parts []string) {
 	for _, attrs := range places {
 		if value, ok := attrs.Get(semconv.SentryFingerprint); ok && value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() <= maxAlsoOn {
 			for _, part := range value.Slice().All() {
@@ -257,16 +279,20 @@ func isTag(key string, value pcommon.Value) bool {
 // extra returns the other attributes of the exception and its span, and a stack trace without
 // frames.
 func (e *exporter) extra(r *record, stack string) []byte {
-	m := pcommon.NewMap()
-	size := 0
+	object := pcommon.NewValueMap()
+	m, size := object.Map(), 0
 	for _, attrs := range []pcommon.Map{r.owner, r.attrs} {
 		for key, value := range attrs.All() {
-			if slices.Contains(e.options.Tags, key) && isTag(key, value) || isField(key) || m.Len() == maxAttributes {
+			if slices.Contains(e.options.Tags, key) && isTag(key, value) || isField(key) || !e.options.IncludePII && attr.IsPersonal(key) {
 				continue
+			}
+			if m.Len() == maxAttributes {
+				e.Flaws = discard.AddFlaw(e.Flaws, "extra", 1)
+				break
 			}
 			content := attr.Clip(value.AsString(), maxExtra)
 			if size += len(key) + len(content); size > e.copies {
-				break
+				break // without a copy of the others
 			}
 			if value.Type() == pcommon.ValueTypeStr || len(content) >= maxExtra {
 				m.PutStr(key, content)
@@ -275,19 +301,25 @@ func (e *exporter) extra(r *record, stack string) []byte {
 			}
 		}
 	}
-	if stack != "" {
-		m.PutStr("stacktrace", attr.Clip(stack, maxStacktrace))
-	}
 	if !e.options.IncludePII {
-		m.RemoveIf(func(key string, _ pcommon.Value) bool { return attr.IsPersonal(key) })
 		attr.RemovePersonal(m)
 	}
-	if m.Len() == 0 || !e.spend(size, "extra") {
+	if size <= e.copies {
+		size = len(attr.JsonOf(object)) // with escapes
+	}
+	if !e.spend(size, "extra") {
+		m.RemoveIf(func(string, pcommon.Value) bool { return true })
+	}
+	if stack != "" {
+		m.PutStr("stacktrace", attr.Clip(stack, maxStacktrace))
+		if !e.options.IncludePII {
+			attr.RemovePersonal(m)
+		}
+	}
+	if m.Len() == 0 {
 		return nil
 	}
-	value := pcommon.NewValueMap()
-	m.MoveTo(value.Map())
-	return attr.JsonOf(value)
+	return attr.JsonOf(object)
 }
 
 // maxAttributes is the maximum number of attributes in extra data: by default, SDKs record at most
@@ -336,7 +368,6 @@ func (r *record) contexts() []sentryevent.NamedValue {
 
 // removePersonal removes the data that Sentry's SDKs send only with send_default_pii.
 func removePersonal(out *sentryevent.ErrorEvent) {
-	out.User = slices.DeleteFunc(out.User, func(member sentryevent.NamedValue) bool { return member.Name != "id" })
 	if out.Request != nil {
 		out.Request.Cookies, out.Request.Env, out.Request.Data = nil, nil, nil
 		out.Request.Headers = slices.DeleteFunc(out.Request.Headers, func(header sentryevent.Tag) bool { return attr.IsPersonalHeader(header.Key) })

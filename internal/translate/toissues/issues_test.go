@@ -224,6 +224,45 @@ func TestUser(t *testing.T) {
 	spans[2].Attributes().Remove("enduser.id")
 	spans[0].Attributes().PutInt("user.id", 42)
 	assert.Equal(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}}, decode(t, FromTraces(traces, options()).Events[0]).User, "of the request")
+
+	spans[2].Attributes().PutStr("user.email", "jane@example.com")
+	assert.Equal(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}}, decode(t, FromTraces(traces, options()).Events[0]).User, "beside an e-mail address")
+	assert.ElementsMatch(t, []sentryevent.NamedValue{{Name: "id", Value: []byte(`"42"`)}, {Name: "email", Value: []byte(`"jane@example.com"`)}},
+		decode(t, FromTraces(traces, o).Events[0]).User)
+}
+
+// TestCopiesAreCompleteOrCounted: when an attribute may not be repeated any more, a flaw counts each
+// event without it, and no event has a part of its fingerprint.
+func TestCopiesAreCompleteOrCounted(t *testing.T) {
+	const exceptions = 8000
+	traces, spans := shop("python")
+	spans[1].Attributes().PutStr("long", strings.Repeat("x", 4000))
+	parts := spans[1].Attributes().PutEmptySlice("sentry.fingerprint")
+	parts.AppendEmpty().SetStr("a")
+	parts.AppendEmpty().SetStr(strings.Repeat("b", 190))
+	for i := range exceptions {
+		fail(spans[1], fmt.Sprintf("E%d", i), "failed", "")
+	}
+	export := FromTraces(traces, options())
+	without := map[string]int{}
+	for _, event := range export.Events {
+		e := decode(t, event)
+		if len(e.Fingerprint) == 0 {
+			without["fingerprint"]++
+		} else {
+			require.Len(t, e.Fingerprint, 2)
+		}
+		if len(e.Extra) == 0 {
+			without["extra"]++
+		}
+	}
+	require.NotZero(t, without["extra"])
+	flaws := map[string]int{}
+	for _, flaw := range export.Flaws {
+		flaws[flaw.Field] = flaw.Count
+	}
+	assert.Equal(t, without["extra"], flaws["extra"])
+	assert.Equal(t, without["fingerprint"], flaws["fingerprint"])
 }
 
 func TestSelection(t *testing.T) {
@@ -405,7 +444,13 @@ func TestOutputIsBounded(t *testing.T) {
 			}
 		},
 		"request": func(spans []ptrace.Span) { spans[0].Attributes().PutStr("url.full", long) },
-		"user":    func(spans []ptrace.Span) { spans[1].Attributes().PutStr("user.id", long[:50_000]) },
+		"fragment": func(spans []ptrace.Span) {
+			spans[0].Attributes().PutStr("url.full", "https://shop.example/")
+			spans[0].Attributes().PutStr("url.fragment", long[:50_000])
+		},
+		"escapes":     func(spans []ptrace.Span) { spans[0].Attributes().PutStr("url.full", strings.Repeat("\x01", 8000)) },
+		"user":        func(spans []ptrace.Span) { spans[1].Attributes().PutStr("user.id", long[:50_000]) },
+		"user member": func(spans []ptrace.Span) { spans[1].Attributes().PutStr("sentry.user."+long[:50_000], "x") },
 		"short attributes": func(spans []ptrace.Span) {
 			for _, key := range DefaultTags {
 				spans[1].Attributes().PutStr(key, long[:200])
@@ -427,7 +472,7 @@ func TestOutputIsBounded(t *testing.T) {
 			traces, spans := shop("java")
 			fill(spans)
 			exceptions := 2000
-			if name == "short attributes" {
+			if name == "short attributes" || name == "escapes" {
 				exceptions = 20_000
 			}
 			for i := range exceptions {
@@ -437,7 +482,9 @@ func TestOutputIsBounded(t *testing.T) {
 				}
 				fail(spans[1], fmt.Sprintf("E%d", i), "failed", stack)
 			}
-			export := FromTraces(traces, options())
+			o := options()
+			o.IncludePII = true // so that nothing is removed
+			export := FromTraces(traces, o)
 			require.GreaterOrEqual(t, len(export.Events), exceptions)
 			total := 0
 			for _, e := range export.Events {
