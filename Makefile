@@ -11,7 +11,7 @@ OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
-PURE     := ./profiles/... ./internal/format/... ./internal/profiles/... ./internal/translate/...
+PURE     := ./profiles/... ./internal/collector/profilefile ./internal/format/... ./internal/profiles/... ./internal/translate/...
 KEY      := 0123456789abcdef0123456789abcdef
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
@@ -43,7 +43,7 @@ page: ## Build the page of the profile_viewer exporter from its sources; needs n
 # The other packages one at a time: their tests start collectors and compare times.
 test: build ## Run the tests; tests with missing tools are skipped (see make packages)
 	go test -timeout 30m $(PURE)
-	go test -p 1 -timeout 30m $$(go list ./... | grep -vE '/(profiles|internal/(format|profiles|translate))(/|$$)')
+	go test -p 1 -timeout 30m $$(go list ./... | grep -vE '/(profiles|internal/(collector/profilefile|format|profiles|translate))(/|$$)')
 
 packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope, a schema of Grafana
 	@for package in sentrycli browser importers; do \
