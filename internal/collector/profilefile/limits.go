@@ -8,9 +8,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 
-// An empty element of JSON, {} or null, has a few bytes, and up to 4 kB in memory. The limits bound the memory
-// of a file to about 500 MB: maxValues that of numbers and texts, the others that of objects and
-// lists.
+// An empty element of JSON, {} or null, has a few bytes, and up to 4 kB in memory. The limits bound
+// the memory of a file to about 500 MB: maxValues that of numbers and texts, the others that of
+// objects and lists.
 const (
 	maxValues = 8 << 20
 

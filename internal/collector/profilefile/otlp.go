@@ -70,8 +70,8 @@ var errNoContent = errors.New("it has no profile, span or log record")
 
 // readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
 // only profiles have a dictionary, and the first field of a span has a different wire type from
-// that of a log record. Metrics cannot be distinguished from spans in this way, and are read only as
-// JSON.
+// that of a log record. Metrics cannot be distinguished from spans in this way, and are read only
+// as JSON.
 func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
 	if otlpsize.HasDictionary(data) {
 		profiles, older, err := readProfiles(data)

@@ -67,7 +67,7 @@ func TestArrowsHaveEveryPackage(t *testing.T) {
 	}
 }
 
-var arrowRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)/` \\| ([^|]*) \\| ([^|]*) \\| [^|]* \\|$")
+var arrowRow = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)/` \\| ([^|]*) \\| ([^|]*) \\| [^|]* \\|$")
 
 func arrows(t *testing.T) map[string]arrow {
 	page, err := os.ReadFile(filepath.Join(Root(t), "CONTRIBUTING.md"))

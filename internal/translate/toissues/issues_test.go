@@ -231,8 +231,8 @@ func TestUser(t *testing.T) {
 		decode(t, FromTraces(traces, o).Events[0]).User)
 }
 
-// TestCopiesAreCompleteOrCounted: when an attribute may not be repeated any more, a flaw counts each
-// event without it, and no event has a part of its fingerprint.
+// TestCopiesAreCompleteOrCounted: when an attribute may not be repeated any more, a flaw counts
+// each event without it, and no event has a part of its fingerprint.
 func TestCopiesAreCompleteOrCounted(t *testing.T) {
 	const exceptions = 8000
 	traces, spans := shop("python")

@@ -53,8 +53,8 @@ func TestLargestRecordedChunk(t *testing.T) {
 	require.True(t, found)
 }
 
-// TestReservedMemoryIsNotPooled: memory that is reserved for the stacks of a large dictionary counts,
-// even if no sample refers to them.
+// TestReservedMemoryIsNotPooled: memory that is reserved for the stacks of a large dictionary
+// counts, even if no sample refers to them.
 func TestReservedMemoryIsNotPooled(t *testing.T) {
 	profiles := pprofile.NewProfiles()
 	d := profiles.Dictionary()

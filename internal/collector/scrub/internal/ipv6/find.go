@@ -11,8 +11,9 @@ import (
 
 // Find returns the positions of the IPv6 addresses in a text, like
 // regexp.FindAllStringSubmatchIndex: each address with the delimiters around it, then the address
-// itself. It finds the same as Relay's expression (see the tests of package scrub). That expression has more than a thousand states: for a
-// text of colons, it takes a hundred times longer than for other texts.
+// itself. It finds the same as Relay's expression (see the tests of package scrub). That expression
+// has more than a thousand states: for a text of colons, it takes a hundred times longer than for
+// other texts.
 //
 // A match consumes its delimiters, so only the first of two addresses with a single space between
 // them is found, as in Relay.
