@@ -43,7 +43,7 @@ page: ## Build the page of the profile_viewer exporter from its sources; needs n
 # The other packages one at a time: their tests start collectors and compare times.
 test: build ## Run the tests; tests with missing tools are skipped (see make packages)
 	go test -timeout 30m $(PURE)
-	go test -p 1 -timeout 30m $$(go list ./... | grep -vE '/(profiles|internal/(collector/profilefile|format|profiles|translate))(/|$$)')
+	go test -p 1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))")
 
 packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope, a schema of Grafana
 	@for package in sentrycli browser importers; do \
