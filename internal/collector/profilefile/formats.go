@@ -44,13 +44,13 @@ type Content struct {
 // Readers has a function for each format. After an error, the content has the losses.
 var Readers = map[string]func([]byte, importer.Options) (Content, error){
 	Sentry:     readSentry,
-	OTLPJSON:   bounded(maxOTLPObjects, readOTLPJSON),
+	OTLPJSON:   bounded(maxOTLPObjects, countNulls, readOTLPJSON),
 	OTLPProto:  readOTLPProto,
 	Pprof:      single(pprof.Read),
-	Speedscope: bounded(maxSpeedscopeObjects, single(speedscope.Read)),
+	Speedscope: bounded(maxSpeedscopeObjects, countNulls, single(speedscope.Read)),
 	Collapsed:  single(collapsed.Read),
-	Firefox:    boundedColumns(maxFirefoxObjects, single(firefox.Read)),
-	CPUProfile: bounded(maxCPUProfileObjects, single(cpuprofile.Read)),
+	Firefox:    bounded(maxFirefoxObjects, ignoreNulls, single(firefox.Read)),
+	CPUProfile: bounded(maxCPUProfileObjects, countNulls, single(cpuprofile.Read)),
 }
 
 func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) func([]byte, importer.Options) (Content, error) {

@@ -20,20 +20,19 @@ const (
 	maxFirefoxObjects    = 1 << 17 // a thread needs 3.6 kB; frames and samples are columns of numbers
 )
 
-// bounded is a reader of JSON that rejects files with more than a number of objects and lists. A
-// null counts as an object, because decoders allocate one for it.
-func bounded(objects int, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
-	return limited(objects, true, read)
-}
+// nulls states whether a null counts as an object. Decoders allocate one for it, except in the
+// columns of Firefox, where null is common.
+type nulls bool
 
-// boundedColumns is bounded for a format whose columns may contain null.
-func boundedColumns(objects int, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
-	return limited(objects, false, read)
-}
+const (
+	countNulls  nulls = true
+	ignoreNulls nulls = false
+)
 
-func limited(objects int, nulls bool, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
+// bounded is a reader of JSON that rejects files with more than a number of objects and lists.
+func bounded(objects int, n nulls, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
 	return func(data []byte, o importer.Options) (Content, error) {
-		if found, values := count(data, nulls); found > objects || values > maxValues {
+		if found, values := count(data, n); found > objects || values > maxValues {
 			return Content{}, fmt.Errorf("it has %d objects and lists and %d values, at most %d and %d are read", found, values, objects, maxValues)
 		}
 		return read(data, o)
@@ -41,7 +40,7 @@ func limited(objects int, nulls bool, read func([]byte, importer.Options) (Conte
 }
 
 // count counts the objects and lists of JSON, with nulls if they are to be counted, and the commas.
-func count(data []byte, nulls bool) (objects, values int) {
+func count(data []byte, n nulls) (objects, values int) {
 	inText := false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -50,7 +49,7 @@ func count(data []byte, nulls bool) (objects, values int) {
 		case c == '\\' && inText:
 			i++
 		case inText:
-		case c == '{', c == '[', c == 'n' && nulls: // outside of texts, only null has an n
+		case c == '{', c == '[', c == 'n' && bool(n): // outside of texts, only null has an n
 			objects++
 		case c == ',':
 			values++

@@ -304,20 +304,22 @@ func (e *exporter) extra(r *record, stack string) []byte {
 	if !e.options.IncludePII {
 		attr.RemovePersonal(m)
 	}
-	if size <= e.copies {
-		size = len(attr.JsonOf(object)) // with escapes
+	var extra []byte
+	if m.Len() > 0 && size <= e.copies {
+		extra = attr.JsonOf(object)
+		size = len(extra) // with escapes
 	}
-	if !e.spend(size, "extra") {
+	if (m.Len() > 0 || size > e.copies) && !e.spend(size, "extra") {
 		m.RemoveIf(func(string, pcommon.Value) bool { return true })
+		extra = nil
 	}
-	if stack != "" {
-		m.PutStr("stacktrace", attr.Clip(stack, maxStacktrace))
-		if !e.options.IncludePII {
-			attr.RemovePersonal(m)
-		}
+	if stack == "" {
+		return extra
 	}
-	if m.Len() == 0 {
-		return nil
+	text := m.PutEmpty("stacktrace")
+	text.SetStr(attr.Clip(stack, maxStacktrace))
+	if !e.options.IncludePII {
+		attr.RemovePersonalIn(text)
 	}
 	return attr.JsonOf(object)
 }
