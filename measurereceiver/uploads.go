@@ -190,7 +190,7 @@ func fileRejection(err error) *rejection {
 	return &rejection{status: http.StatusServiceUnavailable, reason: reasonStorage, err: "the file cannot be stored"}
 }
 
-// describe returns what is known of a file, and the attributes of its event, nil if they are
+// describe returns the metadata of a file, and the attributes of its event, or nil if they are
 // unknown.
 func (r *measureReceiver) describe(a *app, t ticket, name, encoding string, stored filestore.File) (f frommeasure.File, attributes *measure.Attributes) {
 	f = frommeasure.File{

@@ -52,7 +52,7 @@ func (r redaction) of(match string) string {
 	}
 }
 
-// redacted is a text to which rules are applied. A NUL stands for each replacement, so that no rule
+// redacted is a text during redaction. A NUL marks each replacement, so that no rule
 // matches the result of another; other NULs are removed first.
 type redacted struct {
 	text  string

@@ -40,7 +40,7 @@
 //     (13.9) returns line 0.
 //   - Retrace leaves out the caller of some chains without annotation; this package and Sentry's
 //     library do not.
-//   - A class without annotation: Sentry's library (13.9) returns no file. Retrace derives the file
-//     from the outer class, and so does this package; it takes the extension from the class of the
-//     section, retrace from the obfuscated file.
+//   - A class without annotation: Sentry's library (13.9) returns no file. This package and
+//     retrace derive the file from the outer class. Retrace takes the extension from the obfuscated
+//     file, this package from the class of the section.
 package proguard

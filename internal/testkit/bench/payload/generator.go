@@ -26,7 +26,7 @@ func newGenerator(threads int) *generator {
 }
 
 // callTree creates stacks that share callers: each copies at least half of an earlier stack, from
-// the root, and continues with its own calls, some of which are to new frames.
+// the root, and continues with its own calls, some to new frames.
 func (g *generator) callTree(stacks, minDepth, maxDepth, frames int) {
 	for i := range stacks {
 		depth := minDepth + g.rng.IntN(maxDepth-minDepth+1)
