@@ -128,11 +128,11 @@ relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated v
 
 symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with colons) with Sentry's library, at PLACES (20000) random places of each file; needs python3 and npm
 	@[ -x dist/symbolic/bin/python ] || { python3 -m venv dist/symbolic && sh .ci/quiet dist/symbolic/bin/pip install symbolic==13.9.0; }
-	@[ -f dist/bundles/typescript.min.js.map ] || sh .ci/quiet sh internal/format/symbols/sourcemap/testdata/oracle/build dist/bundles
-	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols/sourcemap \
+	@[ -f dist/bundles/typescript.min.js.map ] || sh .ci/quiet sh symbolicateprocessor/internal/symbols/sourcemap/testdata/oracle/build dist/bundles
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./symbolicateprocessor/internal/symbols/sourcemap \
 	  -run 'TestOracle|TestRealBundles' -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
-	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./internal/format/symbols -run TestPeer -count=1 -v
-	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python MAPPINGS=$(MAPPINGS) nice go test ./internal/format/symbols/proguard \
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python SYMBOLIC_BUNDLES=$(CURDIR)/dist/bundles nice go test ./symbolicateprocessor/internal/symbols -run TestPeer -count=1 -v
+	SYMBOLIC_PYTHON=$(CURDIR)/dist/symbolic/bin/python MAPPINGS=$(MAPPINGS) nice go test ./symbolicateprocessor/internal/symbols/proguard \
 	  -run TestOracleSymbolic -count=1 -v -args -places $(or $(PLACES),20000) -seed $(or $(SEED),1)
 
 symbols: build ## Let the collector open and use 1 GiB of symbol files, and check its memory; ten minutes and 2 GB of disk

@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 )
 
 // downloadsFolder is the folder of downloaded files in the directory of symbol files.

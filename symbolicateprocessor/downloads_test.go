@@ -15,16 +15,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // appServer serves the minified application and its map at /assets/app.js, with a debug ID unless
 // it is empty.
 func appServer(t *testing.T, id string) (server *httptest.Server, requests *atomic.Int64) {
 	t.Helper()
-	const app = "../internal/format/symbols/sourcemap/testdata/app/esbuild.js"
+	const app = "internal/symbols/sourcemap/testdata/app/esbuild.js"
 	script, err := os.ReadFile(app)
 	require.NoError(t, err)
 	sourceMap, err := os.ReadFile(app + ".map")

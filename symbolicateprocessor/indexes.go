@@ -17,7 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
 // indexes manages the tables of native files on disk. Each object is indexed only once, because

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/proguard"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
 )
 
 // Mappings are found by the UUID of their bytes, and by the one in their path.

@@ -21,8 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // machO returns a Mach-O file with a UUID and one symbol, _pay at 0x100001000.

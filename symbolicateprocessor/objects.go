@@ -8,8 +8,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
 // readObjects returns the objects of a native file: programs, libraries and separate symbol files.

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
 const breakpadID = "4fbf22d9b8d24ba2a7f8c1e2d3a4b5c6"
@@ -60,7 +60,7 @@ func elfProgram(t *testing.T, buildID string) string {
 	if buildID != "" {
 		flags = "-buildid= -B 0x" + buildID
 	}
-	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w "+flags, "-o", path, "../internal/format/symbols/native/testdata/program")
+	command := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w "+flags, "-o", path, "./internal/symbols/native/testdata/program")
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output, err := command.CombinedOutput()
 	require.NoError(t, err, string(output))

@@ -14,8 +14,8 @@ import (
 	"go.opentelemetry.io/collector/processor"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exceptions"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/exceptions"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 )
 
 var openedFiles collector.SharedComponents[Config, *files]

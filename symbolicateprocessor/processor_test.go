@@ -28,10 +28,10 @@ import (
 	"go.opentelemetry.io/collector/processor/xprocessor"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 const debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"
@@ -65,7 +65,7 @@ func start(t *testing.T, settings string) *harness {
 
 // add copies the minified application into the directory, with a debug ID unless it is empty.
 func (h *harness) add(path, id string) {
-	const app = "../internal/format/symbols/sourcemap/testdata/app/esbuild.js"
+	const app = "internal/symbols/sourcemap/testdata/app/esbuild.js"
 	target := filepath.Join(h.directory, path)
 	require.NoError(h.t, os.MkdirAll(filepath.Dir(target), 0o755))
 	source, err := os.ReadFile(app + ".map")

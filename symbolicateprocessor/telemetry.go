@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/uploads"
 )
 

@@ -4,7 +4,10 @@ package semconv
 
 // SymbolicationStatus (project) is on locations, and on log records and span events with an
 // exception: the result of the lookup in symbol files.
-const SymbolicationStatus = "symbolication.status"
+const (
+	SymbolicationStatus   = "symbolication.status"
+	SymbolicationStatusOK = "ok" // the names are from a symbol file
+)
 
 // Project, on locations with names from a symbol file: the frame as the profiler reported it.
 const (

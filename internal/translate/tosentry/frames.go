@@ -12,7 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry/internal/memo"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -211,7 +211,7 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 		case attributeFrameAbsPath:
 			f.AbsPath = r.keys.text(index)
 		case attributeSymbolication:
-			r.raw.set = r.raw.set || r.keys.text(index) == string(symbols.OK)
+			r.raw.set = r.raw.set || r.keys.text(index) == semconv.SymbolicationStatusOK
 		case attributeRawFunction:
 			r.raw.function, r.raw.set = r.keys.text(index), true
 		case attributeRawModule:

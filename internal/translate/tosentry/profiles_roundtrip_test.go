@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -49,9 +48,6 @@ func TestCorpusThereAndBack(t *testing.T) {
 	}
 }
 
-// afterTranslation is what processors do between the two translations.
-var afterTranslation = func(p pprofile.Profiles) pprofile.Profiles { return p }
-
 func thereAndBack(t *testing.T, name string, body []byte, counts map[string]int) {
 	envelope, err := sentry.ReadEnvelope(body)
 	if envelope == nil || err != nil && len(envelope.Items) == 0 {
@@ -81,7 +77,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 	require.NoError(t, err, name)
 	counts["chunks"]++
 	src := fromsentry.Source{ProjectID: "1", PeriodType: "wall"}
-	back := ProfilesToChunks(afterTranslation(fromsentry.ChunkToProfiles(sent, src)), exportOptions)
+	back := ProfilesToChunks(fromsentry.ChunkToProfiles(sent, src), exportOptions)
 	compareBack(t, name, said{chunk: *sent, samples: samples.Samples}, back)
 
 	src.OriginalPayload = payload
@@ -111,7 +107,7 @@ func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[s
 	require.NoError(t, err, name)
 	counts["profiles"]++
 	src := fromsentry.Source{ProjectID: "1", PeriodType: "wall", SDK: sentry.ClientSDK{Name: "sentry.sdk", Version: "1.0"}, ReceivedNano: 1_777_629_600_000_000_000}
-	back := ProfilesToChunks(afterTranslation(fromsentry.ProfileToProfiles(p, src)), exportOptions)
+	back := ProfilesToChunks(fromsentry.ProfileToProfiles(p, src), exportOptions)
 
 	start := fromsentry.Anchor(p, src)
 	sent := profile.Chunk{

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/sourcemap"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/sourcemap"
 )
 
 // Script fetches a script and its source map, and reports whether they are being fetched.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/symbols/native"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
 // file is a native file or an R8 mapping to assemble.

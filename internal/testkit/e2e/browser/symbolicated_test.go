@@ -63,7 +63,7 @@ func TestBrowserViewerSymbolicated(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 	}
-	const symbols = "../../../format/symbols/"
+	const symbols = "../../../../symbolicateprocessor/internal/symbols/"
 	for name, from := range map[string]string{
 		"assets/app.js": "sourcemap/testdata/app/esbuild.js", "assets/app.js.map": "sourcemap/testdata/app/esbuild.js.map",
 		"5f3c1ab0-8d4a-4e65-9b0c-73656e747279.txt": "proguard/testdata/shop.txt",

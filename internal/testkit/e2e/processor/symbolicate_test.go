@@ -22,7 +22,7 @@ import (
 func TestSymbolicate(t *testing.T) {
 	const (
 		debugID = "3f2b7c1e-8d4a-4e65-9b0c-73656e747279"
-		app     = "../../../format/symbols/sourcemap/testdata/app/esbuild.js"
+		app     = "../../../../symbolicateprocessor/internal/symbols/sourcemap/testdata/app/esbuild.js"
 	)
 	directory := t.TempDir()
 	script, err := os.ReadFile(app)

@@ -21,7 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-const symbolsFolder = "../../../format/symbols/"
+const symbolsFolder = "../../../../symbolicateprocessor/internal/symbols/"
 
 // TestUploads: the commands of existing builds upload symbol files to the collector, and the next
 // profiles have their names.

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package exceptions
+
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
+)
+
+// Logs writes names into the exceptions of log records.
+func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Counts {
+	w := writer{files: files, counts: symbolicate.Counts{}, size: func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }}
+	for _, resource := range logs.ResourceLogs().All() {
+		for _, scope := range resource.ScopeLogs().All() {
+			for _, record := range scope.LogRecords().All() {
+				w.exception(resource.Resource().Attributes(), record.Attributes())
+			}
+		}
+	}
+	return w.counts
+}
+
+// Traces writes names into the exceptions of span events.
+func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Counts {
+	w := writer{files: files, counts: symbolicate.Counts{}, size: func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) }}
+	for _, resource := range traces.ResourceSpans().All() {
+		for _, scope := range resource.ScopeSpans().All() {
+			for _, span := range scope.Spans().All() {
+				for _, event := range span.Events().All() {
+					w.exception(resource.Resource().Attributes(), event.Attributes())
+				}
+			}
+		}
+	}
+	return w.counts
+}
+
+// writer writes names into one message.
+type writer struct {
+	files  symbolicate.Files
+	counts symbolicate.Counts
+
+	size     func() int // of the message
+	measured bool
+	left     int // bytes that may still be written: a message can repeat a name any number of times
+}
+
+// source identifies the symbol files of an exception.
+type source struct {
+	platform string
+	release  string
+	debugIDs map[string]string // of scripts, by URL or path
+	mapping  string            // UUID of the ProGuard mapping
+	images   []symbolicate.Image
+}
+
+func (w *writer) exception(resource, attrs pcommon.Map) {
+	_, structured := attrs.Get(semconv.SentryExceptions)
+	text, hasText := attrs.Get(semconv.ExceptionStacktrace)
+	if !structured && !hasText {
+		return
+	}
+	if _, done := attrs.Get(semconv.SymbolicationStatus); done {
+		return
+	}
+	s := sourceOf(resource, attrs)
+	if structured {
+		w.sentryException(s, attrs)
+	} else if text.Type() == pcommon.ValueTypeStr {
+		w.textException(s, attrs, text.Str())
+	}
+}
+
+func sourceOf(resource, attrs pcommon.Map) *source {
+	s := &source{platform: attr.TextOf(resource, semconv.SentryPlatform), release: symbolicate.Release(resource)}
+	s.mapping = attr.FirstText(attr.TextOf(attrs, semconv.AppDebugProguardUUID), symbolicate.MappingOf(resource))
+	if images, ok := attrs.Get(semconv.SentryDebugMetaImages); ok {
+		s.debugIDs = symbolicate.DebugIDs(images)
+		s.mapping = attr.FirstText(symbolicate.MappingID(images), s.mapping)
+		s.images = symbolicate.Images(images)
+	}
+	return s
+}
+
+// done replaces the stack and the type, and keeps the previous values in other attributes.
+func (w *writer) done(attrs pcommon.Map, text, kind string) {
+	attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
+	replace(attrs, semconv.ExceptionStacktrace, semconv.ExceptionStacktraceOriginal, text)
+	replace(attrs, semconv.ExceptionType, semconv.ExceptionTypeOriginal, kind)
+}
+
+func replace(attrs pcommon.Map, key, originalKey, text string) {
+	value, ok := attrs.Get(key)
+	if !ok || text == "" || value.AsString() == text {
+		return
+	}
+	original := value.AsString()
+	value.SetStr(text) // first: PutStr may invalidate value
+	attrs.PutStr(originalKey, original)
+}
+
+// spend reports whether this many more bytes may be written. If not, it counts a frame as over the
+// limit.
+func (w *writer) spend(bytes int) bool {
+	if !w.measured {
+		w.measured, w.left = true, attr.ExportBound(w.size())/2
+	}
+	if bytes > w.left {
+		w.counts[symbols.Limit]++
+		return false
+	}
+	w.left -= bytes
+	return true
+}
+
+// native looks up an address. Only the address of the innermost frame is that of the instruction;
+// others are return addresses.
+func (w *writer) native(s *source, raw string, address uint64, innermost bool) []symbols.Frame {
+	image := symbolicate.ImageAt(s.images, address)
+	if image == nil || !image.Unresolved(raw) {
+		return nil
+	}
+	table, status := w.files.Native(image.ID)
+	var found []symbols.Frame
+	if status == symbols.OK {
+		use := native.Caller
+		if innermost {
+			use = native.Leaf
+		}
+		found, status = image.Lookup(table, address, use)
+	}
+	w.counts[status]++
+	return found
+}
+
+// script looks up a position in generated JavaScript.
+func (w *writer) script(s *source, raw, url string, line, column int64) []symbols.Frame {
+	file, status := w.files.Script(symbolicate.ScriptID{DebugID: s.debugIDs[url], URL: url, Release: s.release})
+	var found []symbols.Frame
+	if status == symbols.OK {
+		found, status = file.Call(nil, raw, line, column)
+	}
+	w.counts[status]++
+	if len(found) == 1 && found[0].Function == "" {
+		found[0].Function = raw
+	}
+	return found
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicate
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
+)
+
+// Image is a program or library in memory, as Sentry's SDKs report it with exceptions.
+type Image struct {
+	ID         NativeID
+	start, end uint64
+	apple      bool
+}
+
+// Images returns the native images of an attribute, by address.
+func Images(list pcommon.Value) (images []Image) {
+	if list.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	for _, element := range list.Slice().All() {
+		if element.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		m := element.Map()
+		start, ok := addressOf(m, "image_addr")
+		size, sized := addressOf(m, "image_size")
+		image := Image{ID: NativeID{DebugID: textOf(m, "debug_id")}, start: start, end: start + size, apple: textOf(m, "type") == "macho"}
+		if textOf(m, "type") == "elf" {
+			image.ID.BuildID = textOf(m, "code_id")
+		}
+		if ok && sized && image.end > start && image.ID != (NativeID{}) {
+			images = append(images, image)
+		}
+	}
+	slices.SortFunc(images, func(a, b Image) int { return cmp.Compare(a.start, b.start) })
+	return images
+}
+
+// addressOf returns a number that SDKs write as 0x… or in decimal.
+func addressOf(m pcommon.Map, key string) (uint64, bool) {
+	address, err := strconv.ParseUint(textOf(m, key), 0, 64)
+	return address, err == nil
+}
+
+// ImageAt returns the image that contains an address, or nil.
+func ImageAt(images []Image, address uint64) *Image {
+	i, exact := slices.BinarySearchFunc(images, address, func(image Image, at uint64) int { return cmp.Compare(image.start, at) })
+	if !exact {
+		i--
+	}
+	if i < 0 || address >= images[i].end {
+		return nil
+	}
+	return &images[i]
+}
+
+// Unresolved reports whether a frame with this name and address in the image needs a symbol file.
+func (i *Image) Unresolved(name string) bool { return i.apple || isUnnamed(name) }
+
+// Lookup returns the functions at an address in the image.
+func (i *Image) Lookup(table *native.Table, address uint64, use native.Use) ([]symbols.Frame, symbols.Status) {
+	return table.Lookup(nil, table.Base()+address-i.start, use)
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicate
+
+import (
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
+)
+
+// obfuscation is the ProGuard mapping of a source.
+type obfuscation struct {
+	uuid    string // "" = none
+	asked   bool   // mapping and status are set
+	mapping *proguard.Mapping
+	status  symbols.Status
+}
+
+// MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report,
+// or "" if there is none.
+func MappingID(images pcommon.Value) string {
+	if images.Type() != pcommon.ValueTypeSlice {
+		return ""
+	}
+	for _, image := range images.Slice().All() {
+		if image.Type() != pcommon.ValueTypeMap || textOf(image.Map(), "type") != "proguard" {
+			continue
+		}
+		for _, key := range []string{"uuid", "debug_id"} {
+			if id := textOf(image.Map(), key); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// MappingOf returns the ID of the ProGuard mapping that a resource states, or "": a UUID, or the
+// build of an app with Measure's SDK, which reports no UUID.
+func MappingOf(resource pcommon.Map) string {
+	if id := textOf(resource, semconv.AppDebugProguardUUID); id != "" {
+		return id
+	}
+	service, version, build := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion), textOf(resource, semconv.AppBuildID)
+	if textOf(resource, semconv.TelemetrySDKName) != "measure" || version == "" || build == "" {
+		return ""
+	}
+	return BuildID(service, version, build)
+}
+
+// BuildID returns the ID of the mapping of a build. It is no UUID.
+func BuildID(service, version, build string) string {
+	return service + "\x00" + version + "\x00" + build
+}
+
+// method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes
+// that the mapping does not list belong to the platform: their frames stay as they are.
+func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
+	if !o.asked {
+		o.mapping, o.status = e.files.Mapping(o.uuid)
+		o.asked = true
+	}
+	if o.status != symbols.OK {
+		return o.status
+	}
+	raw := e.label(e.labels.class)
+	var status symbols.Status
+	e.found, status = o.mapping.Lookup(e.found[:0], proguard.Place{
+		Class: raw, Method: e.view.Text(f.function.Name), Signature: e.label(e.labels.signature), Line: f.line.Line,
+	})
+	if status == symbols.NoSymbol {
+		return status
+	}
+	original := e.splitClass()
+	e.write(f, status)
+	if original != raw {
+		e.replaceModule(f.at, raw, original)
+	}
+	return status
+}
+
+// splitClass returns the class of the outermost function, and strips it from the names of the found
+// functions: the class of a frame is an attribute of its location. Inlined functions from other
+// classes keep their class names.
+func (e *editor) splitClass() (class string) {
+	outermost := e.found[len(e.found)-1].Function
+	class = outermost[:max(0, strings.LastIndexByte(outermost, '.'))]
+	for n := range e.found {
+		f := &e.found[n]
+		if method := strings.TrimPrefix(f.Function, class+"."); !strings.Contains(method, ".") {
+			f.Function = method
+		}
+	}
+	return class
+}
+
+// replaceModule stores the original class of a location, and keeps the raw class in another
+// attribute.
+func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string) {
+	list := e.dict.LocationTable().At(int(i)).AttributeIndices()
+	for n, index := range list.All() {
+		if dictionary.AttributeIndex(index) == e.labels.class {
+			list.SetAt(n, int32(e.edit.AttrString(semconv.SentryFrameModule, clip(original))))
+		}
+	}
+	put(list, e.edit.AttrString(semconv.SentryFrameRawModule, raw))
+}

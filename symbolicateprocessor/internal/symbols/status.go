@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbols
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+
+// Status is the result of looking up a frame. It is the value of the attribute
+// symbolication.status, and of status in metrics.
+type Status string
+
+const (
+	OK          Status = semconv.SymbolicationStatusOK
+	MissingFile Status = "missing_file" // no symbol file has the ID or the path
+	Pending     Status = "pending"      // the file is being indexed; later messages get names
+	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
+	Ambiguous   Status = "ambiguous"    // several functions match the position
+	Limit       Status = "limit"        // the original names would exceed the size limit of the message
+	Error       Status = "error"        // the file cannot be read
+)
