@@ -152,7 +152,7 @@ lint: ## Check format, vet, and golangci-lint if it is installed, else staticche
 
 golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
-	go test ./internal/translate/frommeasure -run TestMeasureCases -update
+	go test ./measurereceiver/internal/frommeasure -run TestMeasureCases -update
 	go test ./profileviewerexporter -run TestAPIPage -update
 
 # Without pipefail, a failed benchmark would be hidden by tee.

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // appID identifies an app in tokens and keys: a prefix of the hash of its API key.

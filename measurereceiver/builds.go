@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/pdata/plog"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // mappingTTL is how long build tools may upload an announced file. They usually do so immediately.

@@ -4,8 +4,8 @@
 // "measure"). It responds as Measure's backend does, and sends usable data to the pipelines as
 // OTLP.
 //
-// The package has no format knowledge: internal/format/measure knows batches, internal/translate
-// maps them to OTLP. A request passes through these files:
+// The package has no format knowledge: internal/measure knows batches, internal/frommeasure maps
+// them to OTLP. A request passes through these files:
 //
 //	handler.go    the table of endpoints, body
 //	apps.go       authentication

@@ -19,8 +19,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // ingestion processes one batch: it translates, delivers and responds.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // A mapping file is stored once, under the hash of its content. Two kinds of small files refer to

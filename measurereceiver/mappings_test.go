@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 func readRecord(t *testing.T, text []byte) (r mappingRecord) {

@@ -14,11 +14,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // typeMethodTrace is the type of files with a method trace of the Android runtime. Only SDKs before

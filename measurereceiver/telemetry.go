@@ -11,7 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/measurereceiver"

@@ -18,8 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/frommeasure"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
 // announce stores the attributes of the attachments of a batch.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both.
+// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both. (The translation of
+// Measure's formats is below its receiver.)
 // All functions are pure: no clock, no logger, no network, no changes to the input.
 //
-// Each direction has a package: fromsentry, tosentry and frommeasure. Package attr contains their
-// shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
+// Each direction has a package: fromsentry and tosentry. Package attr contains their shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
 // tosentry, toitems (logs and metrics) and toissues (events for exceptions).
 //
 // # Profiles
@@ -70,12 +70,5 @@
 // reject is repaired or dropped with a reason. The same message always yields the same items with
 // the same IDs, so retries are idempotent.
 //
-// # Measure to OTLP
-//
-//	session, user, device, network       →  attributes         frommeasure/attributes.go
-//	spans, HTTP events                   →  spans              frommeasure/traces.go, http.go
-//	exceptions, ANRs                     →  log records        frommeasure/exceptions.go, stacktrace.go
-//	other events                         →  log records        frommeasure/logs.go, records.go
-//
-// docs/mapping.md and docs/measure.md have a row for every field, including dropped fields.
+// docs/mapping.md has a row for every field, including dropped fields.
 package translate

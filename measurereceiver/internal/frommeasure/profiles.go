@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
