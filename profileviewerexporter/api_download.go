@@ -13,12 +13,12 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/collapsed"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/firefox"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpjson"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/otlpjson"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
 )
 
 const (

@@ -12,6 +12,6 @@
 //	telemetry.go    metrics
 //
 // internal/store holds the messages, internal/history copies them for the next run, internal/answer
-// has the texts of responses, internal/mcptools serves MCP clients; internal/profiles/flame builds
+// has the texts of responses, internal/mcptools serves MCP clients; profileviewerexporter/internal/flame builds
 // graphs, internal/profiles/timeline computes weights.
 package profileviewerexporter

@@ -17,10 +17,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver/receivertest"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 

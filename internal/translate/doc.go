@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both. (The translation of
-// Measure's formats is below its receiver.)
-// All functions are pure: no clock, no logger, no network, no changes to the input.
+// Package translate maps between Sentry's formats and OpenTelemetry's; no other package knows both.
+// All functions are pure: no clock, no logger, no network, no changes to the input. The translation
+// of Measure's formats is in measurereceiver/internal/frommeasure.
 //
-// Each direction has a package: fromsentry and tosentry. Package attr contains their shared code. The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in
-// tosentry, toitems (logs and metrics) and toissues (events for exceptions).
+// Each direction has a package: fromsentry and tosentry. Package attr contains their shared code.
+// The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in tosentry,
+// toitems (logs and metrics) and toissues (events for exceptions).
 //
 // # Profiles
 //

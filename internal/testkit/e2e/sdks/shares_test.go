@@ -9,9 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
@@ -26,26 +24,14 @@ type share struct {
 // leastAllowed is the minimum tolerance: the times that a workload measures are not exact either.
 const leastAllowed = 0.05
 
-// checkShares checks that each busy function has the expected share of its thread in the flame
-// graph, within four standard deviations of a binomial distribution.
+// checkShares checks that each busy function has the expected share of the time of its thread,
+// within four standard deviations of a binomial distribution.
 func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares []share) {
-	graph, err := flame.New(func(visit func(flame.Selection) error) error {
-		for _, selection := range ownThreads(profiles) {
-			if err := visit(selection); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	require.NoError(t, err)
-	weights := map[string]float64{}
-	for _, top := range graph.Top() {
-		weights[graph.Frames[top.Frame].Name] += float64(top.Total)
-	}
-	samples := map[string]int64{}
-	for _, selection := range ownThreads(profiles) {
-		for _, sample := range selection.Profile.Selected(selection.Filter) {
-			if function := running(selection.Profile, sample, all); function != nil {
+	weights, samples := map[string]float64{}, map[string]int64{}
+	for _, selected := range ownThreads(profiles) {
+		for _, sample := range selected.profile.Selected(selected.filter) {
+			if function := running(selected.profile, sample, all); function != nil {
+				weights[function.Function] += float64(sample.Weight)
 				samples[function.Function] += sample.Count
 			}
 		}
@@ -72,19 +58,25 @@ func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares
 	return shares
 }
 
+// selection is the samples of a profile that are checked.
+type selection struct {
+	profile *timeline.Profile
+	filter  timeline.Filter
+}
+
 // ownThreads selects the threads to check. For V1 profiles, this is the thread of the transaction,
 // because some SDKs add all threads to each profile.
-func ownThreads(profiles []*timeline.Profile) (selections []flame.Selection) {
+func ownThreads(profiles []*timeline.Profile) (all []selection) {
 	for _, p := range profiles {
-		selection := flame.Selection{Profile: p}
+		selected := selection{profile: p}
 		if active, ok := p.View.Get(p.OTLP.AttributeIndices(), "sentry.active_thread.id"); ok {
 			if thread, found := p.FindThread(active.AsString()); found {
-				selection.Filter.Thread = &thread
+				selected.filter.Thread = &thread
 			}
 		}
-		selections = append(selections, selection)
+		all = append(all, selected)
 	}
-	return selections
+	return all
 }
 
 // running returns the busy function on the stack of a sample, or nil.
@@ -115,9 +107,9 @@ const leastRight = 0.95
 // checkLinks checks that samples of a busy function are linked to the spans in which it ran.
 func checkLinks(t *testing.T, all []busy, profiles []*timeline.Profile, spans map[string]string) (l links) {
 	l.wrong = map[string]int64{}
-	for _, selection := range ownThreads(profiles) {
-		p := selection.Profile
-		for _, sample := range p.Selected(selection.Filter) {
+	for _, selected := range ownThreads(profiles) {
+		p := selected.profile
+		for _, sample := range p.Selected(selected.filter) {
 			function := running(p, sample, all)
 			if function == nil {
 				continue

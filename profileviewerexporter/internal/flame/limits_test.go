@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame/flametest"
 )
 
 // inlined returns a profile with a number of samples. Each has its own root function, and all share

@@ -4,8 +4,8 @@
 package flametest
 
 import (
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
 )
 
 // Self returns the sum of the self weights of all boxes.

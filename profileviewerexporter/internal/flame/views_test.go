@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame/flametest"
 )
 
 func frameOf(t *testing.T, g *flame.Graph, name string) int32 {
