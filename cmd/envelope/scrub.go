@@ -10,7 +10,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/envelopescrub"
+	"github.com/otelcol-sentry/otelcol-sentry/cmd/envelope/internal/envelopescrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 )
 

@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/envelopescrub"
+	"github.com/otelcol-sentry/otelcol-sentry/cmd/envelope/internal/envelopescrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"

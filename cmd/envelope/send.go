@@ -15,8 +15,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/cmd/envelope/internal/replay"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/replay"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
