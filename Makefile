@@ -11,7 +11,7 @@ OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
-PURE     := ./profiles/... ./internal/collector/profilefile ./internal/format/... ./internal/profiles/... ./internal/translate/...
+PURE     := ./profiles/... ./internal/profilefile ./internal/format/... ./internal/profiles/... ./internal/translate/...
 KEY      := 0123456789abcdef0123456789abcdef
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
@@ -123,7 +123,7 @@ simulate: build ## Simulate a tier of linking collectors in virtual time, with S
 relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated values per rule, and process events with it; needs python3
 	@[ -x dist/relay/bin/python ] || { python3 -m venv dist/relay && sh .ci/quiet dist/relay/bin/pip install sentry-relay==0.10.1; }
 	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/translate/toissues ./internal/translate/toitems -run TestNormalizer -count=1 -v
-	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/collector/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
+	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
 	  -args -values $(or $(VALUES),100000) -seed $(or $(SEED),1)
 
 symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with colons) with Sentry's library, at PLACES (20000) random places of each file; needs python3 and npm

@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 )
 
 var receivers collector.SharedComponents[Config, *measureReceiver]

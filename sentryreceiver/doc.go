@@ -4,7 +4,7 @@
 // Sentry does, and sends usable data to the pipelines as OTLP.
 //
 // The package has no format knowledge: internal/format/sentry knows envelopes and profiles,
-// internal/translate maps them to OTLP, and internal/collector/sentryitems translates the items of
+// internal/translate maps them to OTLP, and internal/sentryitems translates the items of
 // an envelope by these two. A request passes through these files:
 //
 //	endpoints.go   the table of endpoints

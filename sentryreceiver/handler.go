@@ -11,8 +11,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/ledger"
 )
 

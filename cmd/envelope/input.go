@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 )
 

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/cmd/envelope/internal/envelopescrub"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 )
 
 var scrubCommand = command{

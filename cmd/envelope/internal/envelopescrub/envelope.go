@@ -5,8 +5,8 @@ package envelopescrub
 import (
 	"bytes"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 )
 
 // Report lists the changed values and the data that could not be examined.

@@ -16,7 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub/internal/ipv6"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub/internal/ipv6"
 )
 
 func newDefault(t testing.TB) *Scrubber {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub/internal/ipv6"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub/internal/ipv6"
 )
 
 // ipv6Regexp is Relay's expression for IPv6 addresses. It tries the forms in this order.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/scrub/internal/ipv6"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub/internal/ipv6"
 )
 
 // Patterns of values. They match what Relay's rules match, with one difference: a letter outside
