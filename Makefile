@@ -22,6 +22,9 @@ FUZZTIME ?= 30s
 # Stamping a build with its commit fails in a checkout that belongs to another user, as in a container.
 export GOFLAGS := $(shell go env GOFLAGS) -buildvcs=false
 
+# Tests have two sizes, see internal/testkit/testsize. `go test` runs the small one, make the full one.
+export TESTS := full
+
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -97,7 +100,7 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 	  $(RELEASE) -out ../dist/release -twice $(if $(TARGETS),-targets $(TARGETS)) all
 
 manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
-	@cd packaging && go vet ./... && go test -short -timeout 60m ./...
+	@cd packaging && go vet ./... && TESTS= go test -timeout 60m ./...
 
 attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
 	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md

@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -156,9 +157,7 @@ func TestCompressionLosses(t *testing.T) {
 // receives and exports 454 recorded profiles per second (docs/load.md, capacity with exporter and
 // backend); half of them are V1 profiles, which do not wait.
 func TestBusyCore(t *testing.T) {
-	if testing.Short() {
-		t.Skip("sends everything; not with -short")
-	}
+	testsize.NeedFull(t)
 	const seconds, perSecond = 30, 454 / 2
 	recordings := replay(t, slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
 		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")

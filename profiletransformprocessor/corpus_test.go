@@ -28,6 +28,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/spanlinktest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
@@ -36,9 +37,7 @@ import (
 // the oracle finds without an index, on every observation. With -v it prints the table of
 // docs/linking.md, and it fails if that is another.
 func TestCorpus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("sends everything three times; not with -short")
-	}
+	testsize.NeedFull(t)
 	requests := slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
 		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")
 	})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame/flametest"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -52,7 +53,7 @@ func TestEveryObservationIsDrawn(t *testing.T) {
 			send("/api/1/envelope/?sentry_key=0123456789abcdef0123456789abcdef", c.Envelope)
 		}
 	}
-	if !testing.Short() {
+	if testsize.Full() {
 		for _, r := range golden.Corpus(t) {
 			if r.Method == http.MethodPost {
 				send(r.Path+"?"+r.Query+"&sentry_key=0123456789abcdef0123456789abcdef", r.Decoded(t))

@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 )
@@ -43,9 +44,7 @@ func stressChunk(t testing.TB) pprofile.Profiles {
 
 // TestStress pushes half an hour of the busiest recording through a small store, and opens it.
 func TestStress(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decodes a request of 34 MB")
-	}
+	testsize.NeedFull(t)
 	const limit = 16 << 20
 	chunk := stressChunk(t)
 	h := start(t, func(c *Config) { c.MaxBytes = limit })
@@ -85,9 +84,7 @@ func TestStress(t *testing.T) {
 // TestOpenViews: the memory of open views of a profile of a million samples is bounded. Each view
 // has a stream of changes; all share the cache of graphs and the last decoded message.
 func TestOpenViews(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads a million samples")
-	}
+	testsize.NeedFull(t)
 	const views, perView = 10, 64 << 10
 	h := start(t, nil)
 	h.consume(timelinetest.Large("shop", 1_000_000))

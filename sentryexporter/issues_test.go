@@ -17,6 +17,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
 )
 
@@ -194,7 +195,7 @@ func TestOneFailureInTwoSignals(t *testing.T) {
 // is counted. Their traces differ, so they are not duplicates.
 func TestFloodOfAMillion(t *testing.T) {
 	total := 1_000_000
-	if testing.Short() {
+	if !testsize.Full() {
 		total = 20_000
 	}
 	h := &harness{t: t, metrics: componenttest.NewTelemetry()}

@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/corpus"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // plantedCases matches the cases in which secrets are planted: every item type, and an SDK of each
@@ -101,9 +102,7 @@ func TestScrubbingSettings(t *testing.T) {
 // list that was reviewed line by line: secrets and IP addresses, but no ID, hash, version or name
 // of a file. A line is the key, and the part that differs; numbers are 0.
 func TestScrubbedCorpus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("sends the corpus twice")
-	}
+	testsize.NeedFull(t)
 	with := startSignals(t, nil)
 	without := startSignals(t, func(cfg *Config) { cfg.Scrubbing = scrub.Config{} })
 	for _, request := range golden.Corpus(t) {

@@ -22,6 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const (
@@ -197,7 +198,7 @@ func TestCorpusOnAllSignals(t *testing.T) {
 	s := startSignals(t, nil)
 	sent := int64(0)
 	for _, request := range golden.Corpus(t) {
-		if !strings.HasSuffix(request.Path, "/envelope/") || testing.Short() && len(request.Body) > 500_000 {
+		if !strings.HasSuffix(request.Path, "/envelope/") || !testsize.Full() && len(request.Body) > 500_000 {
 			continue
 		}
 		body := request.Decoded(t)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // defaultFaultRounds take a few seconds. The environment variable FAULTS sets another number.
@@ -34,7 +35,7 @@ const defaultFaultRounds = 1000
 // Exceptions: a kill repeats some items, and loses those that were only in memory.
 func TestFaultRounds(t *testing.T) {
 	rounds := defaultFaultRounds
-	if testing.Short() {
+	if !testsize.Full() {
 		rounds = 100
 	}
 	if n, err := strconv.Atoi(os.Getenv("FAULTS")); err == nil {

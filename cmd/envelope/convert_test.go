@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -41,7 +42,7 @@ const largestConverted = 5 << 20
 func TestCorpusRoundTrips(t *testing.T) {
 	converted := 0
 	for _, request := range golden.Corpus(t) {
-		if body := request.Decoded(t); len(body) <= largestConverted && (!testing.Short() || len(body) <= golden.ShortPayload) {
+		if body := request.Decoded(t); len(body) <= largestConverted && (testsize.Full() || len(body) <= golden.SmallPayload) {
 			converted += roundTrips(t, request.Name, body)
 		}
 	}
@@ -71,7 +72,7 @@ func TestPairs(t *testing.T) {
 	converted := 0
 	for _, request := range golden.Corpus(t) {
 		body := request.Decoded(t)
-		if len(body) > golden.ShortPayload {
+		if len(body) > golden.SmallPayload {
 			continue // see largestConverted
 		}
 		content, err := profilefile.Readers[profilefile.Sentry](body, testOptions)

@@ -22,13 +22,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // judged returns the messages that the tests convert: one of each SDK.
 func judged(t *testing.T) map[string]pprofile.Profiles {
-	if testing.Short() {
-		t.Skip("starts another tool for each SDK")
-	}
+	testsize.NeedFull(t)
 	messages := map[string]pprofile.Profiles{}
 	for _, c := range golden.Cases(t) {
 		if !strings.HasPrefix(c.Name, "sdk-") || c.Envelope == nil {

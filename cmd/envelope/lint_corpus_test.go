@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict,
@@ -19,7 +20,7 @@ func TestLintCorpus(t *testing.T) {
 	linted := 0
 	for _, request := range golden.Corpus(t) {
 		body := request.Decoded(t)
-		if request.EnvelopeKeys == nil || testing.Short() && len(body) > golden.ShortPayload {
+		if request.EnvelopeKeys == nil || !testsize.Full() && len(body) > golden.SmallPayload {
 			continue // lint is for envelopes
 		}
 		linted++

@@ -28,6 +28,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
@@ -230,7 +231,7 @@ func predicted(findings []finding, strict bool) map[string]int64 {
 // all cases.
 func TestLintAgreesWithReceiver(t *testing.T) {
 	n := 10_000
-	if testing.Short() {
+	if !testsize.Full() {
 		n = 500
 	}
 	var originals [][]byte

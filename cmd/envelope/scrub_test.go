@@ -20,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 func scrubbed(t *testing.T, body []byte) []byte {
@@ -37,7 +38,7 @@ func TestScrubKeepsCases(t *testing.T) {
 
 func TestScrubKeepsCorpus(t *testing.T) {
 	for _, request := range golden.Corpus(t) {
-		if body := request.Decoded(t); !testing.Short() || len(body) <= golden.ShortPayload {
+		if body := request.Decoded(t); testsize.Full() || len(body) <= golden.SmallPayload {
 			sameResults(t, request.Name, body)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestSpeedscopeReads: speedscope shows the same times for each function, in all formats that it
@@ -132,9 +133,7 @@ func observations(message pprofile.Profiles) map[string]int64 {
 type speedscopePage struct{ node, chromium, browser, url string }
 
 func newSpeedscope(t *testing.T) speedscopePage {
-	if testing.Short() {
-		t.Skip("starts Chromium")
-	}
+	testsize.NeedFull(t)
 	tests := filepath.Join(golden.Root(t), "internal/testkit/e2e")
 	s := speedscopePage{browser: filepath.Join(tests, "browser")}
 	var err error

@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // list is JSON with an element many times.
@@ -36,9 +37,7 @@ const mostMiB = 768
 // TestHostileFiles: 64 MiB of empty elements are rejected; as many as the limits permit need a
 // bounded memory.
 func TestHostileFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files of 64 MiB")
-	}
+	testsize.NeedFull(t)
 	const speedscope, cpuprofile, firefox = `{"$schema":"https://www.speedscope.app/file-format-schema.json",`, `{"nodes":[{"callFrame":{}}],`, `{"meta":{"preprocessedProfileVersion":1},`
 	objects := map[string]int{Speedscope: maxSpeedscopeObjects, CPUProfile: maxCPUProfileObjects, Firefox: maxFirefoxObjects, OTLPJSON: maxOTLPObjects}
 	for name, c := range map[string]list{
@@ -120,9 +119,7 @@ var dictionaryOfOne = []byte{2<<3 | 2, 2, 5<<3 | 2, 0}
 // TestHostileMessages: the same for messages of OTLP. Nested ones would exhaust the stack of the
 // decoder, which ends the process.
 func TestHostileMessages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files of 64 MiB")
-	}
+	testsize.NeedFull(t)
 	const size = 64<<20 - 100
 	for name, c := range map[string]struct {
 		path    []protowire.Number
@@ -199,9 +196,7 @@ func TestNestedMessage(t *testing.T) {
 
 // TestHostilePprof: the same for pprof, whose decoder needs up to 250 bytes for an empty message.
 func TestHostilePprof(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files of 64 MiB")
-	}
+	testsize.NeedFull(t)
 	for name, c := range map[string]func(n int) []byte{
 		"samples": func(n int) []byte { return bytes.Repeat([]byte{2<<3 | 2, 0}, n/2) },
 		"labels":  func(n int) []byte { return enclosed(2, bytes.Repeat([]byte{3<<3 | 2, 0}, n/2)) },
@@ -244,9 +239,7 @@ func enclosed(number protowire.Number, content []byte) []byte {
 // TestHostileEnvelopes: items have their own limits, which are those of the receiver; envelopes of
 // 64 MiB have many items.
 func TestHostileEnvelopes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files of 64 MiB")
-	}
+	testsize.NeedFull(t)
 	const chunk = `{"version":"2","platform":"python","profiler_id":"0123456789abcdef0123456789abcdef","chunk_id":"0123456789abcdef0123456789abcdef","profile":{"frames":[{"function":"f"}],"stacks":[[0]],"samples":[%s],"thread_metadata":{}}}`
 	for name, c := range map[string]struct{ kind, payload, element string }{
 		"threads": {"profile_chunk", chunk, `{"timestamp":1,"thread_id":%d,"stack_id":0}`},

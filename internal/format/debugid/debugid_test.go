@@ -21,6 +21,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestProGuard: the same as with all of the file in memory.
@@ -182,9 +183,7 @@ func TestBombs(t *testing.T) {
 	assert.ErrorContains(t, err, "larger than symbols are")
 	assert.Less(t, read, int64(1<<20))
 
-	if testing.Short() {
-		t.Skip("inflates 2 GiB")
-	}
+	testsize.NeedFull(t)
 	_, err = bomb(&sparse{})
 	assert.ErrorContains(t, err, "larger than symbols are")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const (
@@ -128,7 +129,7 @@ func TestLongChainsKeepTheThrownException(t *testing.T) {
 func TestTimeIsLinear(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range cases(t) {
-		if testing.Short() && c.name != "chained" && c.name != "group" && c.name != "files" && c.name != "panic" {
+		if !testsize.Full() && c.name != "chained" && c.name != "group" && c.name != "files" && c.name != "panic" {
 			continue
 		}
 		seen := map[string]bool{}

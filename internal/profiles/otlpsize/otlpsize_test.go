@@ -14,6 +14,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // signals has the messages with their decoders.
@@ -36,9 +38,7 @@ func within(path []protowire.Number, message []byte) []byte {
 
 // TestEstimate: no field of any message, repeated, needs more memory than estimated.
 func TestEstimate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("collects garbage a thousand times")
-	}
+	testsize.NeedFull(t)
 	const n = 5000
 	elements := map[string]func(protowire.Number) []byte{
 		"empty": func(i protowire.Number) []byte {

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -131,9 +132,7 @@ func BenchmarkUnmarshal(b *testing.B) {
 // TestFull: two million spans use at most 150 MB of resident memory, and the garbage collector
 // needs less than 50 ms of CPU time to mark them. Ten spans share a trace, and a thousand a thread.
 func TestFull(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fills a large index")
-	}
+	testsize.NeedFull(t)
 	fullIndex(fullSpans / 100) // loads the code
 	before := residentBytes(t)
 	x := fullIndex(fullSpans)

@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
@@ -39,8 +40,8 @@ func TestCorpus(t *testing.T) {
 			continue // store and security requests
 		}
 		for _, item := range envelope.Items {
-			if testing.Short() && len(item.Payload) > 1<<20 {
-				continue // the race detector goes with -short
+			if !testsize.Full() && len(item.Payload) > 1<<20 {
+				continue
 			}
 			p, ok := translated(t, item)
 			if !ok {

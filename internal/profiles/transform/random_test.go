@@ -7,12 +7,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -250,9 +250,9 @@ func difference(want, got map[string][]int64) string {
 	return ""
 }
 
-// seeds are fewer where the race detector makes everything ten times as slow; -short goes with it.
+// seeds are fewer in the small size.
 func seeds() uint64 {
-	if testing.Short() {
+	if !testsize.Full() {
 		return 50
 	}
 	return 300

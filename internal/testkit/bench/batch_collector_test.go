@@ -5,11 +5,11 @@ package bench
 import (
 	"fmt"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const batchTimeout = 20 * time.Millisecond
@@ -49,7 +49,7 @@ func (c *collector) sendBatches(messages [][]byte) []time.Duration {
 		zipped, bytes = append(zipped, payload.Zip(message)), bytes+len(message)
 	}
 	rounds := min(100, 1+(16<<20)/bytes)
-	if testing.Short() {
+	if !testsize.Full() {
 		rounds = 1
 	}
 	took := make([]time.Duration, len(c.listen))

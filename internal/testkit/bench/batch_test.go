@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -41,9 +42,7 @@ var batches = map[string]func(b *testing.B) []pprofile.Profiles{
 		return messages
 	},
 	"rec-mix": func(b *testing.B) (messages []pprofile.Profiles) {
-		if testing.Short() {
-			b.Skip("recordings")
-		}
+		testsize.NeedFull(b)
 		for _, request := range golden.Corpus(b) {
 			envelope, err := sentry.ReadEnvelope(request.Decoded(b))
 			if err != nil {

@@ -13,9 +13,10 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-// typical is the number of samples in generated payloads. With -short they are small, to check only
+// typical is the number of samples in generated payloads. In small size they are small, to check only
 // that all benchmarks run.
 var typical = payload.FiveMB
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	flag.Parse()
-	if testing.Short() {
+	if !testsize.Full() {
 		typical /= 50
 	} else {
 		var err error

@@ -7,13 +7,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // race compares the CPU times of several functions. They alternate, so that other load on the
 // machine affects all of them. It returns the CPU time of one call of each.
 func race(b *testing.B, contestants ...func()) []time.Duration {
 	turn := 150 * time.Millisecond // long compared with the resolution of CPU time (at worst a scheduler tick) and with a garbage collection
-	if testing.Short() {
+	if !testsize.Full() {
 		turn = time.Millisecond
 	}
 	took := make([]time.Duration, len(contestants))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/bench/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // BenchmarkTee compares the CPU time of the built collector for requests that a sentry_tee forwards
@@ -40,7 +41,7 @@ func benchmarkTee(b *testing.B, c *receivers, name string, envelope []byte, mega
 	b.Run(name, func(b *testing.B) {
 		zipped := payload.Zip(envelope)
 		times, turns := max(2, int(50/(megabytes+0.05))), 6 // each turn takes some tenths of a CPU-second: the resolution is 10 ms
-		if testing.Short() {
+		if !testsize.Full() {
 			times, turns = 2, 1
 		}
 		var requests []request // in turns

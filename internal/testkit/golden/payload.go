@@ -12,9 +12,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// ShortPayload is the maximum size of a payload in tests with -short. With the race detector,
-// larger ones take minutes; CI runs these tests a second time without both.
-const ShortPayload = 500_000
+// SmallPayload is the maximum size of a payload in tests of small size.
+const SmallPayload = 500_000
 
 // Payload returns the payload of the first item of a type in a case of testdata/cases.
 func Payload(t testing.TB, name string, item sentry.ItemType) []byte {

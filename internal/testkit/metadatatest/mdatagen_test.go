@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestOrder: mdatagen rejects files whose attributes or metrics are not sorted.
@@ -46,9 +47,7 @@ const (
 func TestMdatagen(t *testing.T) {
 	generator := os.Getenv("MDATAGEN")
 	if generator == "" {
-		if testing.Short() {
-			t.Skip("compiles a generator")
-		}
+		testsize.NeedFull(t)
 		folder := t.TempDir()
 		generator = filepath.Join(folder, "mdatagen")
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module tool\ngo 1.26.0\nrequire "+mdatagen+" "+mdatagenVersion+"\n"), 0o600))

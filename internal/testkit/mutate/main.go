@@ -109,8 +109,9 @@ func (m *mutation) test() string {
 	check(err)
 	check(os.WriteFile(filepath.Join(folder, "overlay.json"), overlay, 0o600))
 	var out bytes.Buffer
-	tests := exec.Command("go", "test", "-short", "-count=1", "-failfast", "-vet=off", "-p", "1", "-timeout", timeout.String(),
+	tests := exec.Command("go", "test", "-count=1", "-failfast", "-vet=off", "-p", "1", "-timeout", timeout.String(),
 		"-overlay", filepath.Join(folder, "overlay.json"), m.pkg)
+	tests.Env = append(os.Environ(), "TESTS=") // the small size
 	tests.Stdout, tests.Stderr = &out, &out
 	switch err := tests.Run(); {
 	case err == nil:

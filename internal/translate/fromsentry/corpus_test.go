@@ -11,6 +11,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestCorpus translates every recorded profile and compares it with the oracle: every usable sample
@@ -23,7 +24,7 @@ func TestCorpus(t *testing.T) {
 			continue // store and security requests; the envelope reader's own test counts the envelopes
 		}
 		for _, item := range envelope.Items {
-			tooLong := testing.Short() && len(item.Payload) > golden.ShortPayload
+			tooLong := !testsize.Full() && len(item.Payload) > golden.SmallPayload
 			switch item.Header.Type {
 			case sentry.ItemProfile:
 				if v1++; !tooLong {

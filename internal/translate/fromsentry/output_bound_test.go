@@ -21,6 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -194,7 +195,7 @@ func TestOneLongManyShort(t *testing.T) {
 			worst, worstPair := 0.0, ""
 			for i, list := range append([]string{""}, lists...) {
 				for j, text := range append([]string{""}, texts...) {
-					if testing.Short() && (i+j)%8 != 0 { // thousands of pairs take seconds
+					if !testsize.Full() && (i+j)%8 != 0 { // thousands of pairs take seconds
 						continue
 					}
 					payload := grow(t, item.payload, text, list)

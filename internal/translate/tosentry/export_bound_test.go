@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -178,7 +179,7 @@ func TestProfilesAreBounded(t *testing.T) {
 	for m, many := range manyInProfiles {
 		for i, name := range texts {
 			for k, kind := range []string{"text", "map"} {
-				if testing.Short() && (i+k+m)%5 != 0 {
+				if !testsize.Full() && (i+k+m)%5 != 0 {
 					continue
 				}
 				profiles := longProfiles(oneLong{name, kind}, many)
@@ -258,7 +259,7 @@ func TestTracesAreBounded(t *testing.T) {
 		for m, many := range manyInTraces {
 			for i, name := range texts {
 				for k, kind := range []string{"text", "map"} {
-					if testing.Short() && (i+k+m)%5 != 0 {
+					if !testsize.Full() && (i+k+m)%5 != 0 {
 						continue
 					}
 					traces := longTraces(oneLong{name, kind}, many)

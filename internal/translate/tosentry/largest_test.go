@@ -11,15 +11,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // TestLargestRecordedChunk: the largest recorded chunk, of 34 MB, is split into chunks that fit in
 // the queue, without losses.
 func TestLargestRecordedChunk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds")
-	}
+	testsize.NeedFull(t)
 	found := false
 	for _, request := range golden.Corpus(t) {
 		if request.Name != "sentry.javascript.node-10.75.3/stress-continuous-manual/025" {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -160,7 +161,7 @@ func isBounded(e Export) bool {
 func TestAnyProfiles(t *testing.T) {
 	accepted, bounded, lost := 0, 0, map[string]int{}
 	seeds := uint64(150)
-	if testing.Short() {
+	if !testsize.Full() {
 		seeds = 50
 	}
 	for seed := range seeds {
@@ -210,7 +211,7 @@ func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 func TestHostileDictionaries(t *testing.T) {
 	lost, flaws := map[string]int{}, map[string]int{}
 	seeds := uint64(150)
-	if testing.Short() {
+	if !testsize.Full() {
 		seeds = 50
 	}
 	for seed := range seeds {

@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
@@ -41,7 +42,7 @@ func TestCorpusThereAndBack(t *testing.T) {
 		thereAndBack(t, request.Name, request.Decoded(t), counts)
 	}
 	t.Log("corpus", counts)
-	if !testing.Short() {
+	if testsize.Full() {
 		// Three have an image whose ID ends in 16 digits without a hyphen, for which ingest rejects
 		// the chunk.
 		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts)
@@ -54,7 +55,7 @@ func thereAndBack(t *testing.T, name string, body []byte, counts map[string]int)
 		return
 	}
 	for _, item := range envelope.Items {
-		if testing.Short() && len(item.Payload) > golden.ShortPayload {
+		if !testsize.Full() && len(item.Payload) > golden.SmallPayload {
 			continue
 		}
 		switch item.Header.Type {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame/flametest"
 )
@@ -249,9 +250,7 @@ func TestDescribe(t *testing.T) {
 
 // TestDepth: deep stacks are cut, and a message with too many references to them is an error.
 func TestBounds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("walks 60 million frames")
-	}
+	testsize.NeedFull(t)
 	deep := strings.TrimSuffix(strings.Repeat("f;", 3000), ";")
 	g, err := flame.New(all(read(timelinetest.Sample{Thread: 1, Stack: deep, At: []time.Duration{0}})))
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const config = `receivers:
@@ -36,9 +37,7 @@ service:
 // TestCustomBuild builds examples/custom-build from a version of the module, and sends a profile to
 // its receiver. The example's own exporter reads it with the public packages.
 func TestCustomBuild(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a collector")
-	}
+	testsize.NeedFull(t)
 	p, folder := newProxy(t), copyExample(t, "examples/custom-build")
 	manifest := filepath.Join(folder, "builder-config.yaml")
 	text, err := os.ReadFile(manifest)
@@ -76,9 +75,7 @@ func TestCustomBuild(t *testing.T) {
 
 // TestInstall installs the tool as the pages describe, and checks a file with it.
 func TestInstall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("installs a tool")
-	}
+	testsize.NeedFull(t)
 	p, folder := newProxy(t), t.TempDir()
 	install := p.command(t, folder, "install", module+"/cmd/envelope@"+version)
 	install.Env = append(install.Env, "GOBIN="+folder)

@@ -4,5 +4,5 @@
 // output. `make build` builds the collector; OTELCOL_SENTRY_BIN names another binary.
 //
 // The race detector does not reach the collector, which is another process: run the tests that use
-// it without, or with -short, which counts the largest messages instead of comparing them.
+// it without, or in small size, which counts the largest messages instead of comparing them.
 package harness

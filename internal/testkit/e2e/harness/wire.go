@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
@@ -32,7 +33,7 @@ func DecodeProfiles(message []byte) (pprofile.Profiles, error) {
 		return pprofile.Profiles{}, fmt.Errorf("pdata: %w", err)
 	}
 	profiles := request.Profiles()
-	if len(message) > LargeMessage && testing.Short() {
+	if len(message) > LargeMessage && !testsize.Full() {
 		return profiles, nil
 	}
 	if violations := conformance.Check(profiles); len(violations) > 0 {

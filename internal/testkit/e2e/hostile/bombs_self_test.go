@@ -12,13 +12,13 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestBombs: the bombs have the stated size, and an unprotected decoder expands them.
 func TestBombs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decoders take a minute and a half under the race detector")
-	}
+	testsize.NeedFull(t)
 	unzip, err := gzip.NewReader(bytes.NewReader(gzipBomb()))
 	require.NoError(t, err)
 	inflate, err := zlib.NewReader(bytes.NewReader(deflateBomb()))

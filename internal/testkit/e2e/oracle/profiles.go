@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -16,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // CompareProfiles compares the profiles in the messages with the items that they were translated
@@ -70,7 +70,7 @@ func (total *Tally) compareProfile(kind string, profiles pprofile.Profiles, head
 		return fmt.Errorf("no service.name")
 	}
 	got := golden.Observed(profiles.Dictionary(), harness.OnlyProfile(profiles))
-	if len(payload) < largePayload || !testing.Short() {
+	if len(payload) < largePayload || testsize.Full() {
 		read, err := sentrytest.Read(head.Format, payload)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (total *Tally) compareProfile(kind string, profiles pprofile.Profiles, head
 	return nil
 }
 
-// largePayload is the size from which -short counts samples instead of comparing them: the race
+// largePayload is the size from which the small size counts samples instead of comparing them: the race
 // detector makes that ten times slower.
 const largePayload = 1 << 20
 

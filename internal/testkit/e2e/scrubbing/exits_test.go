@@ -24,6 +24,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/planted"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // config has every exit of the distribution: OTLP, Sentry, the page, Pyroscope, the log at its most
@@ -105,7 +106,7 @@ func TestNoSecretLeaves(t *testing.T) {
 // turns returns how often each case is sent: once with members of every object, then with other
 // classes of texts.
 func turns() int {
-	if testing.Short() {
+	if !testsize.Full() {
 		return 3
 	}
 	return 1 + planted.Classes/2

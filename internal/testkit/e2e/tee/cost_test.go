@@ -15,14 +15,13 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestCost logs the CPU time and the latency of recorded requests, with and without the tee. The
 // sender keeps its connections open, as most SDKs do.
 func TestCost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
+	testsize.NeedFull(t)
 	requests := golden.Corpus(t)
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, req *http.Request) { _, _ = io.Copy(io.Discard, req.Body) }))
 	t.Cleanup(upstream.Close)

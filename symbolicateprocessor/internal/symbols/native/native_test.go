@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
@@ -125,7 +126,7 @@ func TestSymbolizer(t *testing.T) {
 		"split into parts": {"-g", "-O2", "-ffunction-sections", "-freorder-blocks-and-partition"},
 		"without DWARF":    {"-O2"},
 	} {
-		if testing.Short() && name != "C++ -O2" {
+		if !testsize.Full() && name != "C++ -O2" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { compareWithSymbolizer(t, compile(t, arguments...), 3) })

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
@@ -31,7 +32,7 @@ func TestV8(t *testing.T) {
 	want := counts{}
 	for build, source := range map[string]string{"esbuild": "work.ts", "terser": "work.js", "webpack": "webpack://work/./work.js"} {
 		t.Run(build, func(t *testing.T) {
-			if testing.Short() && build != "esbuild" {
+			if !testsize.Full() && build != "esbuild" {
 				t.Skip("runs node for seconds")
 			}
 			name := "work." + build + ".js"
