@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/live"
 )
 
 // changesAnswer is an event of the stream of changes. It states which lists have changed, not their
@@ -20,11 +19,11 @@ type changesAnswer struct {
 	Lists map[string]uint64 `json:"lists"`
 }
 
-func (v *viewer) changes() *live.Stream {
-	return &live.Stream{
-		Changed: func() (a, b <-chan struct{}) { return v.store.Changed(), notices.Shared.Changed() },
-		Current: v.currentChanges,
-		End:     v.end,
+func (v *viewer) changes() *stream {
+	return &stream{
+		changed: func() (a, b <-chan struct{}) { return v.store.Changed(), notices.Shared.Changed() },
+		current: v.currentChanges,
+		end:     v.end,
 	}
 }
 

@@ -24,7 +24,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/exceptions"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/releases"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/series"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
@@ -64,7 +63,7 @@ var apiResponses = []struct {
 	{"GET /api/errors/{group}", exceptions.DetailAnswer{}},
 	{"GET /api/logs", records.ListAnswer{}},
 	{"GET /api/metrics", series.ListAnswer{}},
-	{"GET /api/service", releases.Answer{}},
+	{"GET /api/service", catalog.ReleasesAnswer{}},
 	{"GET /api/notices", noticesAnswer{}},
 	{"GET /api/changes", changesAnswer{}},
 	{"POST /api/import", importAnswer{}},

@@ -11,7 +11,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/threads"
 )
 
 // profileAnswer describes one profile, without its samples.
@@ -63,7 +62,7 @@ func (v *viewer) profileDetail(r *http.Request) (any, error) {
 	half = answer.PerEntry(answer.MaxTexts/4, 2, &out.Omissions)
 	attributes, _ := p.View.Attributes(p.OTLP.AttributeIndices(), nil)
 	out.Attributes = half.List(attributes)
-	listed := threads.Ordered(p, maxListed)
+	listed := orderedThreads(p, maxListed)
 	for _, thread := range listed {
 		texts := answer.PerEntry(answer.MaxTexts/4, len(listed), &out.Omissions)
 		out.ThreadList = append(out.ThreadList, describeThread(p, thread, summary.End, &texts))

@@ -5,11 +5,11 @@ package profileviewerexporter
 import (
 	"net/http"
 
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/releases"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 )
 
 // serviceDetail describes the profiles of the service in the query.
 func (v *viewer) serviceDetail(r *http.Request) (any, error) {
 	profiles, _, _ := v.store.All()
-	return releases.Describe(profiles, r.URL.Query().Get("service")), nil
+	return catalog.Releases(profiles, r.URL.Query().Get("service")), nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/flame"
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/releases"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
 
@@ -61,7 +61,7 @@ func TestChangedGraphs(t *testing.T) {
 func TestReleases(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)
-	out := get[releases.Answer](h, "service?service=shop")
+	out := get[catalog.ReleasesAnswer](h, "service?service=shop")
 	assert.Equal(t, 1, out.Profiles)
 	assert.Equal(t, "", out.Releases[0].Name, "the SDK sends none")
 	assert.Len(t, get[flameAnswer](h, "flame?service=shop&release=").Profiles, 1)

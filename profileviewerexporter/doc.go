@@ -4,14 +4,15 @@
 // stores the latest profiles, traces and logs in memory and serves a page that displays them.
 //
 //	exporter.go     lifecycle; messages of the pipelines
-//	server.go       routes, security headers
+//	server.go       routes
+//	guard.go        protection against other sites and scripts in the data
 //	respond.go      building and writing responses
 //	selection.go    the samples that a request selects
-//	api_*.go        the responses to the page, and the stream of changes
+//	api_*.go        the responses to the page, and the stream of changes (stream.go)
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //
 // internal/store holds the messages, internal/history copies them for the next run, internal/answer
-// has the texts of responses, internal/mcptools serves MCP clients; profileviewerexporter/internal/flame builds
-// graphs, internal/profiles/timeline computes weights.
+// has the texts of responses, internal/mcptools serves MCP clients, internal/flame builds graphs.
+// The shared package timeline computes weights.
 package profileviewerexporter

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
-	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/guard"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/listing"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
@@ -46,5 +45,5 @@ func (v *viewer) routes() http.Handler {
 	mux.HandleFunc("POST /api/import", v.importFile)
 	mux.HandleFunc("POST /api/clear", func(w http.ResponseWriter, r *http.Request) { v.respond(w, r, v.clear) })
 	mux.Handle("GET /", page())
-	return guard.New(mux, append(v.cfg.AllowedHosts, v.cfg.HTTP.NetAddr.Endpoint))
+	return guarded(mux, append(v.cfg.AllowedHosts, v.cfg.HTTP.NetAddr.Endpoint))
 }

@@ -4,8 +4,9 @@
 // replaces minified names, positions and addresses in profiles and exceptions with those of the
 // source code, using symbol files from a directory.
 //
-// The package is a shell; symbolicateprocessor/internal/symbols reads symbol files, symbolicateprocessor/internal/symbolicate
-// edits profiles, and symbolicateprocessor/internal/exceptions edits exceptions:
+// The package is a shell; symbolicateprocessor/internal/symbols reads symbol files,
+// symbolicateprocessor/internal/symbolicate edits profiles, and
+// symbolicateprocessor/internal/exceptions edits exceptions:
 //
 //	processor.go  signals: look up, write, forward
 //	hold.go       messages that wait for their files, by option

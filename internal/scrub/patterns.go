@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub/internal/ipv6"
 )
 
 // Patterns of values. They match what Relay's rules match, with one difference: a letter outside
@@ -69,7 +67,7 @@ var (
 
 	ipv4Pattern = pattern{needs: hasIPv4, groups: []int{0}, regexp: regexp.MustCompile(`\b` + ipv4 + `\b`)}
 
-	ipv6Pattern = pattern{needs: hasIPv6, find: ipv6.Find, groups: []int{1}}
+	ipv6Pattern = pattern{needs: hasIPv6, find: findIPv6, groups: []int{1}}
 
 	macPattern  = pattern{groups: []int{0}, regexp: regexp.MustCompile(`\b(?:[[:xdigit:]]{2}[:-]){5}[[:xdigit:]]{2}\b`)}
 	uuidPattern = pattern{groups: []int{0}, regexp: regexp.MustCompile(`(?i)\b[a-z0-9]{8}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{4}-?[a-z0-9]{12}\b`)}

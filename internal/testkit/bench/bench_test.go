@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-// typical is the number of samples in generated payloads. In small size they are small, to check only
-// that all benchmarks run.
+// typical is the number of samples in generated payloads. In small size they are small, to check
+// only that all benchmarks run.
 var typical = payload.FiveMB
 
 // recorded are the recordings.

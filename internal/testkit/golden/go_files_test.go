@@ -60,24 +60,3 @@ func TestCommentWidth(t *testing.T) {
 }
 
 const maxCommentWidth = 100
-
-// A package that exceeds these limits has two subjects.
-const (
-	maxPackageFiles = 30
-	maxPackageLines = 3000
-)
-
-// TestPackageSizes checks the files of each package that are not tests.
-func TestPackageSizes(t *testing.T) {
-	files, lines := map[string]int{}, map[string]int{}
-	for name, text := range goFiles(t) {
-		if !strings.HasSuffix(name, "_test.go") {
-			files[filepath.Dir(name)]++
-			lines[filepath.Dir(name)] += bytes.Count(text, []byte("\n"))
-		}
-	}
-	for folder := range files {
-		assert.LessOrEqual(t, files[folder], maxPackageFiles, "files of %s", folder)
-		assert.LessOrEqual(t, lines[folder], maxPackageLines, "lines of %s", folder)
-	}
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package testsize chooses between the two sizes of the tests. The small size is that of go test: at
-// most three seconds of CPU per package, and it still detects a broken mapping of each kind of
+// Package testsize chooses between the two sizes of the tests. The small size is that of go test:
+// at most three seconds of CPU per package, and it still detects a broken mapping of each kind of
 // item. The full size adds all recordings, all generated pairs, growth, floods and other people's
 // software:
 //

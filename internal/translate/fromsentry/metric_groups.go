@@ -13,7 +13,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
 // metricGroups groups the elements of a container by metric and data point, in order of first
@@ -148,7 +147,7 @@ func (g *metricGroup) write(metric pmetric.Metric, src Source) {
 			for i, e := range series.elements {
 				values[i] = e.Value
 			}
-			exphistogram.Fill(point, values)
+			fillHistogram(point, values)
 		}
 	case event.MetricGauge:
 		points := metric.SetEmptyGauge().DataPoints()

@@ -7,7 +7,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exphistogram"
 )
 
 // newMetrics returns a message with one resource and one scope, which is the SDK.
@@ -52,7 +51,7 @@ func newDuration(scope pmetric.ScopeMetrics, text attr.MetricText, at uint64, se
 	point := setDeltaHistogram(attr.NewMetric(scope, text)).AppendEmpty()
 	point.SetStartTimestamp(pcommon.Timestamp(at))
 	point.SetTimestamp(pcommon.Timestamp(at))
-	exphistogram.Fill(point, []float64{seconds})
+	fillHistogram(point, []float64{seconds})
 	return point
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry/internal/memo"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -30,9 +29,9 @@ type frameReader struct {
 	frameTypes map[string]int // number of locations by type
 
 	fromSentry bool
-	stackOf    memo.Table[stackResult]
-	locationOf memo.Table[frameRange]
-	mappingOf  memo.Table[string]                // filenames
+	stackOf    memo[stackResult]
+	locationOf memo[frameRange]
+	mappingOf  memo[string]                      // filenames
 	long       map[dictionary.StringIndex]string // clipped texts
 	limit      int                               // output limit of the message, in bytes
 	mappings   []dictionary.MappingIndex         // that locations refer to, in order
@@ -68,9 +67,9 @@ const (
 // open prepares the tables for a message.
 func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.ProfilesDictionary, limit int) {
 	r.view, r.keys, r.limit, r.long = view, keys, limit, nil
-	r.stackOf.Open(d.StackTable().Len())
-	r.locationOf.Open(d.LocationTable().Len())
-	r.mappingOf.Open(d.MappingTable().Len())
+	r.stackOf.open(d.StackTable().Len())
+	r.locationOf.open(d.LocationTable().Len())
+	r.mappingOf.open(d.MappingTable().Len())
 	r.reserve(d)
 }
 
@@ -91,12 +90,12 @@ func (r *frameReader) maxEntries() int { return min(maxStackEntries, r.limit/byt
 // close drops references to the message and keeps the memory.
 func (r *frameReader) close() {
 	clear(r.frames)
-	r.mappingOf.Close()
+	r.mappingOf.close()
 	r.view, r.keys, r.long, r.frameTypes, r.raw, r.mapping = dictionary.View{}, keyTable{}, nil, nil, rawFrame{}, dictionary.Mapping{}
 }
 
 func (r *frameReader) memoryBytes() int {
-	tables, lists := r.stackOf.Cap()+r.locationOf.Cap()+r.mappingOf.Cap(), cap(r.location)+cap(r.indices)+cap(r.mappings)
+	tables, lists := r.stackOf.cap()+r.locationOf.cap()+r.mappingOf.cap(), cap(r.location)+cap(r.indices)+cap(r.mappings)
 	return 120*cap(r.frames) + r.stacks.MemoryBytes() + 32*tables + 4*lists
 }
 
@@ -106,21 +105,21 @@ func (r *frameReader) start(fromSentry bool) {
 	r.frames, r.mappings = r.frames[:0], r.mappings[:0]
 	r.stacks.Reset()
 	r.frameTypes, r.broken, r.fromSentry = map[string]int{}, 0, fromSentry
-	r.stackOf.Clear()
-	r.locationOf.Clear()
-	r.mappingOf.Clear()
+	r.stackOf.clear()
+	r.locationOf.clear()
+	r.mappingOf.clear()
 }
 
 // stack returns the stack at an index of the stack table, or the reason why it is unusable.
 func (r *frameReader) stack(index dictionary.StackIndex) (int32, discard.Reason) {
-	if index < 0 || int(index) >= r.stackOf.Len() && index != 0 {
+	if index < 0 || int(index) >= r.stackOf.len() && index != 0 {
 		return 0, discard.ReasonMalformedSamples
 	}
-	if known, ok := r.stackOf.Get(int(index)); ok {
+	if known, ok := r.stackOf.get(int(index)); ok {
 		return known.index, known.reason
 	}
 	stack, reason := r.readStack(index)
-	r.stackOf.Set(int(index), stackResult{stack, reason})
+	r.stackOf.set(int(index), stackResult{stack, reason})
 	return stack, reason
 }
 
@@ -131,10 +130,10 @@ func (r *frameReader) readStack(index dictionary.StackIndex) (int32, discard.Rea
 	}
 	r.indices = r.indices[:0]
 	for _, location := range r.location {
-		frames, known := r.locationOf.Get(int(location))
+		frames, known := r.locationOf.get(int(location))
 		if !known {
 			frames = r.read(location)
-			r.locationOf.Set(int(location), frames)
+			r.locationOf.set(int(location), frames)
 		}
 		if frames == (frameRange{}) {
 			return 0, discard.ReasonTooManyFrames
@@ -237,11 +236,11 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 // refer records a reference to a mapping. For frames from other sources, its file name is the
 // package.
 func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
-	filename, known := r.mappingOf.Get(int(index))
+	filename, known := r.mappingOf.get(int(index))
 	if !known {
 		r.view.Mapping(index, &r.mapping)
 		filename = r.text(r.mapping.Filename)
-		r.mappingOf.Set(int(index), filename)
+		r.mappingOf.set(int(index), filename)
 		r.mappings = append(r.mappings, index)
 	}
 	if !r.fromSentry && f.Package == "" {

@@ -15,7 +15,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry/internal/memo"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -34,8 +33,8 @@ type sampleReader struct {
 	observations []chunking.Observation
 	threads      []profile.Thread
 
-	threadOf map[string]int32  // by ID
-	threadAt memo.Table[int32] // by attribute with the ID or, without an ID, the name
+	threadOf map[string]int32 // by ID
+	threadAt memo[int32]      // by attribute with the ID or, without an ID, the name
 	counted  []countedSample
 	sorter   chunking.TimeSorter
 }
@@ -43,7 +42,7 @@ type sampleReader struct {
 // open prepares the reader for a message.
 func (r *sampleReader) open(view dictionary.View, keys keyTable) {
 	r.view, r.keys = view, keys
-	r.threadAt.Open(len(keys.kinds))
+	r.threadAt.open(len(keys.kinds))
 }
 
 // close drops references to the message and keeps the memory.
@@ -64,7 +63,7 @@ type countedSample struct {
 func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
 	r.observations = r.observations[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
-	r.threadAt.Clear()
+	r.threadAt.clear()
 	largest := w
 	for _, profile := range profiles {
 		r.counted = r.counted[:0]
@@ -146,10 +145,10 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 		}
 	}
 	stated := int(cmp.Or(id, name))
-	thread, known := r.threadAt.Get(stated)
+	thread, known := r.threadAt.get(stated)
 	if !known {
 		thread = r.threadWith(id, name)
-		r.threadAt.Set(stated, thread)
+		r.threadAt.set(stated, thread)
 	}
 	t := &r.threads[thread]
 	if t.Name == "" && name != 0 {

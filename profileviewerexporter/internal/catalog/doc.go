@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package catalog lists the profiles, traces and services in the store.
+// Package catalog lists the profiles, traces, services and releases in the store.
 package catalog

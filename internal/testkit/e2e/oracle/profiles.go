@@ -95,8 +95,8 @@ func (total *Tally) compareProfile(kind string, profiles pprofile.Profiles, head
 	return nil
 }
 
-// largePayload is the size from which the small size counts samples instead of comparing them: the race
-// detector makes that ten times slower.
+// largePayload is the size from which the small size counts samples instead of comparing them: the
+// race detector makes that ten times slower.
 const largePayload = 1 << 20
 
 // ProfileHeader identifies a profile payload and the time that its samples are relative to.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ipv6 finds IPv6 addresses in texts.
-package ipv6
+package scrub
 
 import (
 	"strings"
@@ -9,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Find returns the positions of the IPv6 addresses in a text, like
+// findIPv6 returns the positions of the IPv6 addresses in a text, like
 // regexp.FindAllStringSubmatchIndex: each address with the delimiters around it, then the address
-// itself. It finds the same as Relay's expression (see the tests of package scrub). That expression
+// itself. It finds the same as Relay's expression (see the tests). That expression
 // has more than a thousand states: for a text of colons, it takes a hundred times longer than for
 // other texts.
 //
 // A match consumes its delimiters, so only the first of two addresses with a single space between
 // them is found, as in Relay.
-func Find(text string) (found [][]int) {
+func findIPv6(text string) (found [][]int) {
 	for at := 0; ; {
 		colon := strings.IndexByte(text[at:], ':')
 		if colon < 0 {

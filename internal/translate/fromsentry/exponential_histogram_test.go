@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package exphistogram
+package fromsentry
 
 import (
 	"math"
@@ -15,11 +15,11 @@ import (
 
 func histogramOf(values ...float64) pmetric.ExponentialHistogramDataPoint {
 	point := pmetric.NewExponentialHistogramDataPoint()
-	Fill(point, values)
+	fillHistogram(point, values)
 	return point
 }
 
-func TestFill(t *testing.T) {
+func TestFillHistogram(t *testing.T) {
 	next := func(v float64) float64 { return math.Nextafter(v, math.Inf(1)) }
 	before := func(v float64) float64 { return math.Nextafter(v, 0) }
 	for _, test := range []struct {
@@ -48,7 +48,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestFillMixedSigns(t *testing.T) {
+func TestFillHistogramMixedSigns(t *testing.T) {
 	values := []float64{-3, -0.001, 0, 5e9, 17, math.Copysign(0, -1)}
 	point := histogramOf(values...)
 	histogramtest.Check(t, point, values)
@@ -58,8 +58,8 @@ func TestFillMixedSigns(t *testing.T) {
 	require.InDelta(t, 6.5, histogramOf(1, 2, 3.5).Sum(), 0)
 }
 
-// TestFillRandom: random values of all ranges, at all scales.
-func TestFillRandom(t *testing.T) {
+// TestFillHistogramRandom: random values of all ranges, at all scales.
+func TestFillHistogramRandom(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, spread := range []float64{1e-7, 1e-3, 0.1, 1, 10, 200, 1000} {
 		values := make([]float64, 200)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package threads
+package profileviewerexporter
 
 import (
 	"testing"
@@ -31,12 +31,12 @@ func TestInitialThread(t *testing.T) {
 	p := timelinetest.Read(message.Dictionary(), timelinetest.Profile(message))
 	p.Threads[0].Name = "sentry.profiler.ThreadContinuousScheduler"
 	var ids []string
-	for _, thread := range Ordered(p, 100) {
+	for _, thread := range orderedThreads(p, 100) {
 		ids = append(ids, thread.ID)
 	}
 	assert.Equal(t, []string{"3", "2", "4", "5", "1"}, ids)
-	assert.Len(t, Ordered(p, 2), 2)
-	assert.Empty(t, Ordered(&timeline.Profile{}, 100))
+	assert.Len(t, orderedThreads(p, 2), 2)
+	assert.Empty(t, orderedThreads(&timeline.Profile{}, 100))
 }
 
 func TestWaiting(t *testing.T) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guard protects the content of the viewer from other sites, including those that point one
-// of their host names to this address (DNS rebinding), and from scripts in the data, for instance
-// in a function name.
-package guard
+package profileviewerexporter
 
 import (
 	"fmt"
@@ -16,9 +13,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
-// New returns a handler with protection. hosts are the host names that may serve the page, with or
-// without a port, in addition to localhost and IP addresses.
-func New(next http.Handler, hosts []string) http.Handler {
+// guarded protects the content of the viewer from other sites, including those that point one of
+// their host names to this address (DNS rebinding), and from scripts in the data, for instance in a
+// function name. hosts are the host names that may serve the page, with or without a port, in
+// addition to localhost and IP addresses.
+func guarded(next http.Handler, hosts []string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Security-Policy", policyFor(r.URL.Path))
@@ -28,7 +27,7 @@ func New(next http.Handler, hosts []string) http.Handler {
 		header.Set("Cross-Origin-Opener-Policy", "same-origin")
 		header.Set("Cross-Origin-Resource-Policy", "same-origin")
 		header.Set("Cache-Control", "no-cache")
-		if !allowed(r.Host, hosts) {
+		if !allowedHost(r.Host, hosts) {
 			http.Error(w, fmt.Sprintf("Host %q is not allowed. To allow it, add it to allowed_hosts of the profile_viewer exporter.",
 				timeline.Printable(r.Host, timeline.MaxText)), http.StatusMisdirectedRequest)
 			return
@@ -81,9 +80,9 @@ func policyFor(path string) string {
 	return pagePolicy
 }
 
-// allowed reports whether the page may be served for a Host header. IP addresses are safe, because
-// only names can be rebound.
-func allowed(hostport string, hosts []string) bool {
+// allowedHost reports whether the page may be served for a Host header. IP addresses are safe,
+// because only names can be rebound.
+func allowedHost(hostport string, hosts []string) bool {
 	host := hostname(hostport)
 	if net.ParseIP(host) != nil || host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true

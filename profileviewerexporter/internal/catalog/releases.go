@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package releases describes the profiles of a service by release.
-package releases
+package catalog
 
 import (
 	"cmp"
@@ -15,8 +14,8 @@ import (
 // maxReleases is the maximum number of releases in a response: the latest are listed.
 const maxReleases = 200
 
-// Answer lists the values by which the profiles of a service can be selected.
-type Answer struct {
+// ReleasesAnswer lists the values by which the profiles of a service can be selected.
+type ReleasesAnswer struct {
 	answer.Omissions
 	Profiles int             `json:"profiles"`
 	First    string          `json:"first"` // start of the earliest profile
@@ -32,22 +31,22 @@ type ReleaseAnswer struct {
 	Last     string `json:"last"`
 }
 
-// use summarizes the profiles of a release.
-type use struct {
+// releaseUse summarizes the profiles of a release.
+type releaseUse struct {
 	profiles    int
 	first, last uint64
 }
 
-func (u use) plus(p *store.Profile) use {
+func (u releaseUse) plus(p *store.Profile) releaseUse {
 	if u.profiles == 0 {
 		u.first = p.Start
 	}
-	return use{u.profiles + 1, min(u.first, p.Start), max(u.last, p.End)}
+	return releaseUse{u.profiles + 1, min(u.first, p.Start), max(u.last, p.End)}
 }
 
-// Describe returns the releases of a service, the latest first.
-func Describe(profiles []*store.Profile, service string) Answer {
-	out, uses, all := Answer{Releases: []ReleaseAnswer{}}, map[string]use{}, use{}
+// Releases describes the profiles of a service by release, the latest first.
+func Releases(profiles []*store.Profile, service string) ReleasesAnswer {
+	out, uses, all := ReleasesAnswer{Releases: []ReleaseAnswer{}}, map[string]releaseUse{}, releaseUse{}
 	for _, p := range profiles {
 		if p.Service == service {
 			all, uses[p.Release] = all.plus(p), uses[p.Release].plus(p)

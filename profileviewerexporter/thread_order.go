@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package threads finds the threads of a profile that users want to see first.
-package threads
+package profileviewerexporter
 
 import (
 	"cmp"
@@ -21,18 +20,19 @@ type threadUse struct {
 	busy    int64 // weight of samples on any stack
 }
 
-// Ordered returns at most a given number of the threads with samples. The page opens the first: of
+// orderedThreads returns at most a given number of the threads with samples, those first that users
+// want to see first. The page opens the first: of
 // the threads that ran spans, the one that ran the longest. The sampler of an SDK is last: it runs
 // while it takes samples.
-func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
+func orderedThreads(p *timeline.Profile, most int) (list []*timeline.Thread) {
 	uses := make([]threadUse, 0, len(p.Threads))
 	for i := range p.Threads {
 		if len(p.Threads[i].Samples) > 0 {
-			uses = append(uses, useOf(p, &p.Threads[i]))
+			uses = append(uses, threadUseOf(p, &p.Threads[i]))
 		}
 	}
 	slices.SortStableFunc(uses, func(a, b threadUse) int {
-		return cmp.Or(first(b.sampler, a.sampler), first(a.linked, b.linked),
+		return cmp.Or(compareFlags(b.sampler, a.sampler), compareFlags(a.linked, b.linked),
 			cmp.Compare(b.running, a.running), cmp.Compare(b.busy, a.busy))
 	})
 	for _, use := range uses[:min(len(uses), most)] {
@@ -41,8 +41,8 @@ func Ordered(p *timeline.Profile, most int) (list []*timeline.Thread) {
 	return list
 }
 
-// first compares two threads by a property: those that have it come first.
-func first(a, b bool) int {
+// compareFlags compares two threads by a property: those that have it come first.
+func compareFlags(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -52,7 +52,7 @@ func first(a, b bool) int {
 	return 1
 }
 
-func useOf(p *timeline.Profile, t *timeline.Thread) threadUse {
+func threadUseOf(p *timeline.Profile, t *timeline.Thread) threadUse {
 	use := threadUse{thread: t, sampler: isSampler(t.Name)}
 	for _, s := range t.Samples {
 		use.linked = use.linked || p.Links[s.Link] != (timeline.Link{})

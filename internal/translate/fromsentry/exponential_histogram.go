@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package exphistogram fills the exponential histograms of OTLP.
-//
-// Bucket i contains the values in (base^i, base^(i+1)] with base = 2^(2^-scale). A bucket is open
-// below, and each scale step halves its width in the logarithm.
-// https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
-package exphistogram
+package fromsentry
 
 import (
 	"math"
@@ -13,17 +8,22 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 )
 
+// Bucket i of an exponential histogram contains the values in (base^i, base^(i+1)] with
+// base = 2^(2^-scale). A bucket is open below, and each scale step halves its width in the
+// logarithm.
+// https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram
+
 // The defaults of OpenTelemetry's SDKs. At scale -4, 160 buckets cover the range of a double,
 // 2^-1074 to 2^1024: every set of values fits.
 const (
-	maxScale   = 20
-	maxBuckets = 160
+	maxHistogramScale   = 20
+	maxHistogramBuckets = 160
 )
 
-// Fill sets a histogram of finite values, at least one, with the finest scale at which both signs
-// fit into maxBuckets.
-func Fill(point pmetric.ExponentialHistogramDataPoint, values []float64) {
-	var positive, negative []int // bucket of each value at maxScale
+// fillHistogram sets a histogram of finite values, at least one, with the finest scale at which
+// both signs fit into maxHistogramBuckets.
+func fillHistogram(point pmetric.ExponentialHistogramDataPoint, values []float64) {
+	var positive, negative []int // bucket of each value at maxHistogramScale
 	least, most, sum := values[0], values[0], 0.0
 	for _, v := range values {
 		least, most, sum = min(least, v), max(most, v), sum+v
@@ -42,18 +42,18 @@ func Fill(point pmetric.ExponentialHistogramDataPoint, values []float64) {
 		point.SetSum(sum)
 	}
 	shift := max(shiftToFit(positive), shiftToFit(negative))
-	point.SetScale(maxScale - int32(shift))
+	point.SetScale(maxHistogramScale - int32(shift))
 	fillBuckets(point.Positive(), positive, shift)
 	fillBuckets(point.Negative(), negative, shift)
 }
 
-// bucketIndex returns the bucket of a positive value at maxScale: ceil(log2(v) * 2^maxScale) - 1.
-// It separates the exponent and uses the logarithm of 1+x, so that powers of two are exactly on
-// their boundary and the next double is above it.
+// bucketIndex returns the bucket of a positive value at maxHistogramScale: ceil(log2(v) *
+// 2^maxHistogramScale) - 1. It separates the exponent and uses the logarithm of 1+x, so that powers
+// of two are exactly on their boundary and the next double is above it.
 func bucketIndex(v float64) int {
 	fraction, exponent := math.Frexp(v) // v = fraction * 2^exponent with fraction in [1/2, 1)
 	above := math.Log1p(2*fraction-1) / math.Ln2
-	return (exponent-1)<<maxScale + int(math.Ceil(math.Ldexp(above, maxScale))) - 1
+	return (exponent-1)<<maxHistogramScale + int(math.Ceil(math.Ldexp(above, maxHistogramScale))) - 1
 }
 
 // shiftToFit returns the number of scale steps until the buckets fit. Each step merges buckets 2i
@@ -63,7 +63,7 @@ func shiftToFit(indices []int) (shift int) {
 		return 0
 	}
 	low, high := indexRange(indices)
-	for high>>shift-low>>shift >= maxBuckets {
+	for high>>shift-low>>shift >= maxHistogramBuckets {
 		shift++
 	}
 	return shift
