@@ -1,17 +1,16 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help run demo page test fresh packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
 TOOL     := go tool -modfile=tools/go.mod
-RELEASE  := cd packaging && go run -trimpath ./release
+RELEASE  := cd packaging && go run ./release
 OCB      := sh .ci/quiet $(TOOL) builder --config builder-config.yaml
 CODE     := cmd internal profiles $(wildcard *receiver *processor *exporter *extension)
 SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.go' ! -path 'internal/testkit/*')
 PAGE     := profileviewerexporter/assets/stamp
-PURE     := ./profiles/... ./internal/profilefile ./internal/format/... ./internal/profiles/... ./internal/translate/...
 KEY      := 0123456789abcdef0123456789abcdef
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
@@ -19,8 +18,9 @@ HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
 ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z]*' $(HOSTILE)))
 FUZZTIME ?= 30s
 
-# Stamping a build with its commit fails in a checkout that belongs to another user, as in a container.
-export GOFLAGS := $(shell go env GOFLAGS) -buildvcs=false
+# Stamping a build with its commit fails in a checkout that belongs to another user, as in a container. With -trimpath, as
+# ocb builds, compiled packages are shared by the distribution, the tests, and checkouts in other folders.
+export GOFLAGS := $(shell go env GOFLAGS) -buildvcs=false -trimpath
 
 # Tests have two sizes, see internal/testkit/testsize. `go test` runs the small one, make the full one.
 export TESTS := full
@@ -43,10 +43,12 @@ demo: ## Send recorded SDK requests to the running collector, or to DSN, ROUNDS 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node
 	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build
 
-# The other packages one at a time: their tests start collectors and compare times.
-test: build ## Run the tests; tests with missing tools are skipped (see make packages)
-	go test -timeout 30m $(PURE)
-	go test -p 1 -timeout 30m $$(go list ./... | grep -vxF "$$(go list $(PURE))")
+test: build ## Run the tests in full size, and list those that were skipped for want of a tool (see make packages)
+	@$(TOOL) gotestsum --format pkgname --format-hide-empty-pkg $(if $(EVENTS),--jsonfile $(EVENTS)) -- \
+	  $(if $(CI),-count=1) -timeout 30m ./internal/testkit/e2e/... ./...
+
+fresh: ## Run make test and the CI script as on a new machine: in a temporary home without caches, with and without optional tools; an hour
+	@bash .ci/fresh
 
 packages: ## Install npm packages for tests: sentry-cli, the browser SDK, a Chromium driver, the Firefox Profiler, speedscope, a schema of Grafana
 	@for package in sentrycli browser importers; do \
