@@ -23,6 +23,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // second is how long a second of the virtual time takes with built collectors.
@@ -36,7 +37,8 @@ type built struct {
 	work    *workload
 	tier    Tier
 	began   time.Time
-	config  harness.Settings
+	sink    *harness.Sink
+	storage string // directory
 	running *harness.Collector
 	otlp    string // address
 	until   int    // second of the next start, while the collector is down
@@ -47,9 +49,16 @@ type built struct {
 }
 
 func startBuilt(t *testing.T, work *workload, tier Tier, sink *harness.Sink) *built {
-	c := &built{t: t, work: work, tier: tier}
-	c.otlp = harness.FreeAddress(t)
-	c.config = harness.Settings{Sink: sink, Config: fmt.Sprintf(`
+	c := &built{t: t, work: work, tier: tier, sink: sink, storage: t.TempDir()}
+	c.start()
+	return c
+}
+
+// start starts the process. Its address is new each time: while it is down, another process may
+// listen at the old one.
+func (c *built) start() {
+	c.otlp = harness.FreeAddress(c.t)
+	c.running = harness.Start(c.t, harness.Settings{Sink: c.sink, Config: fmt.Sprintf(`
 receivers:
   sentry: {endpoint: ENDPOINT}
   otlp: {protocols: {http: {endpoint: %s}}}
@@ -64,9 +73,8 @@ service:
   pipelines:
     profiles: {receivers: [otlp, sentry], processors: [profile_transform], exporters: [otlp_http]}
     traces: {receivers: [otlp, sentry], processors: [profile_transform], exporters: [otlp_http]}
-`, c.otlp, time.Duration(tier.Wait)*second, time.Duration(tier.KeepSpans)*second, tier.MaxSpans, sink.URL(), t.TempDir())}
-	c.running = harness.Start(t, c.config)
-	return c
+`, c.otlp, time.Duration(c.tier.Wait)*second, time.Duration(c.tier.KeepSpans)*second, c.tier.MaxSpans, c.sink.URL(), c.storage)})
+	harness.WaitListening(c.t, c.otlp)
 }
 
 // expire waits until a second begins, and sends the data of the one before. The collector expires
@@ -79,7 +87,7 @@ func (c *built) expire(now, _ int) {
 	time.Sleep(time.Until(begin))
 	if c.until != 0 && now >= c.until {
 		c.until = 0
-		c.running = harness.Start(c.t, c.config)
+		c.start()
 	}
 	if len(c.spans) > 0 {
 		c.sendSpans()
@@ -164,6 +172,7 @@ var idle = flag.Bool("idle", false, "also run the comparison in TestBuilt that n
 // small; and while one collector is killed and restarted, and later others take over from another
 // one.
 func TestBuilt(t *testing.T) {
+	testsize.NeedFull(t)
 	work := Workload{Spans: 20_000, Rate: 100, Sessions: 60, Skew: 1, Delay: 3, MaxDelay: 30, Seed: 1}
 	full := Tier{Collectors: 3, Partitions: 12, MaxSpans: 2_000, KeepSpans: 300, Wait: 30}
 	disturbed := full

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // route is a way to bring streamed spans to the collector that links them, if only their segment
@@ -29,7 +31,6 @@ type routed struct {
 }
 
 const (
-	segmentTraces   = 60_000
 	segmentTime     = 600 // seconds
 	segmentChildren = 9
 	flushInterval   = 5.  // assumption: an SDK sends the spans of a trace this long after it buffered the first
@@ -39,7 +40,7 @@ const (
 
 // simulateSegments simulates traces whose segments have an exponentially distributed duration, up
 // to two minutes. Children end at random times in their segment.
-func simulateSegments(way route, duration float64) routed {
+func simulateSegments(way route, traces int, duration float64) routed {
 	const collectors = 16
 	work := newWorkload(Workload{Rate: 1, Sessions: 1000, Skew: 0.7, Seed: 1})
 	random := rand.New(rand.NewPCG(1, 3))
@@ -52,7 +53,7 @@ func simulateSegments(way route, duration float64) routed {
 	linked, spans, delays := 0, 0, []float64{}
 	change := make([]int, segmentTime+300) // of the number of held spans, by second
 	received := make([]int64, collectors)
-	for range segmentTraces {
+	for range traces {
 		start, length := random.Float64()*segmentTime, min(random.ExpFloat64()*duration, 120)
 		picked, _ := slices.BinarySearch(sums, random.Float64()*total)
 		session := work.sessions[min(picked, len(sums)-1)]
@@ -111,10 +112,14 @@ func simulateSegments(way route, duration float64) routed {
 
 // TestSegments compares the routes of docs/scaling.md.
 func TestSegments(t *testing.T) {
+	traces := 6_000
+	if testsize.Full() {
+		traces = 60_000 // as in the page
+	}
 	for _, duration := range []float64{2, 20} {
 		results := map[string]routed{}
 		for _, way := range []route{{"public key", 0, false}, {"hold, 1 receiver", 1, false}, {"hold, 4 receivers", 4, false}, {"by trace, then session", 4, true}} {
-			r := simulateSegments(way, duration)
+			r := simulateSegments(way, traces, duration)
 			t.Logf("segments of %v s, %s: %+v", duration, way.name, r)
 			results[way.name] = r
 		}

@@ -4,16 +4,16 @@ package simulate
 
 import (
 	"flag"
-	"fmt"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-var spans = flag.Int64("spans", 5_000_000, "spans to simulate in TestSimulate")
+var spans = flag.Int64("spans", 0, "spans to simulate in TestSimulate; 0 = those of 100 seconds")
 
 var small = Workload{Spans: 60_000, Rate: 100, Sessions: 60, Skew: 1, Delay: 3, MaxDelay: 90, Seed: 1}
 
@@ -61,6 +61,7 @@ func TestModel(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			tier := tier
 			c.edit(&tier)
 			model, _ := compare(t, tier, small)
@@ -77,9 +78,16 @@ func lossy(t *testing.T, r Result) {
 // TestSimulate runs a large tier: `make simulate`. Its memory does not depend on the number of
 // spans.
 func TestSimulate(t *testing.T) {
-	const rate = 50_000
-	work := Workload{Spans: *spans, Rate: rate, Sessions: 20_000, Skew: 0.7, Delay: 3, MaxDelay: 90, Seed: 1}
-	seconds := int(*spans / rate)
+	rate, sessions := 50_000, 20_000
+	if !testsize.Full() {
+		rate, sessions = rate/10, sessions/10
+	}
+	count := *spans
+	if count == 0 {
+		count = int64(100 * rate)
+	}
+	work := Workload{Spans: count, Rate: rate, Sessions: sessions, Skew: 0.7, Delay: 3, MaxDelay: 90, Seed: 1}
+	seconds := int(count) / rate
 	tiers := []struct {
 		name string
 		Tier
@@ -90,13 +98,15 @@ func TestSimulate(t *testing.T) {
 	}
 	for _, c := range tiers {
 		c.Partitions, c.KeepSpans, c.Wait = 16*8, 300, 30
-		began := time.Now()
-		result := Run(c.Tier, work)
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		fmt.Printf("%s: %v (%v, %d MiB)\n", c.name, result, time.Since(began).Round(time.Second), m.Sys>>20)
-		assert.InEpsilon(t, *spans, result.Spans, 0.01, c.name)
-		assert.Less(t, m.Sys, uint64(2<<30), "bytes of memory")
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			result := Run(c.Tier, work)
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			t.Logf("%v (%d MiB for all tiers so far)", result, m.Sys>>20)
+			assert.InEpsilon(t, count, result.Spans, 0.01)
+			assert.Less(t, m.Sys, uint64(2<<30), "bytes of memory")
+		})
 	}
 }
 
