@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 func sessionOf(name string) Session { return Session{Parts: [maxSessionParts]string{name}} }
@@ -33,7 +35,11 @@ func each(spans ...Span) iter.Seq[Span] { return slices.Values(spans) }
 // A flood of spans of any kind uses no more memory than the limits allow, and the latest spans are
 // kept.
 func TestFlood(t *testing.T) {
-	const limit, flood = 2_000, 30_000
+	const limit = 2_000
+	flood := uint64(4 * limit)
+	if testsize.Full() {
+		flood = 15 * limit
+	}
 	for name, spanOf := range map[string]func(i uint64) Span{
 		"one thread":   func(i uint64) Span { return on(i, 0, i, i+10) },
 		"backwards":    func(i uint64) Span { return on(i, 0, flood-i, 2*flood-i) },
@@ -79,7 +85,7 @@ func TestFlood(t *testing.T) {
 	} {
 		x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
 		before := heapBytes()
-		for i := range uint64(flood) {
+		for i := range flood {
 			x.Add(each(spanOf(i)), start)
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)

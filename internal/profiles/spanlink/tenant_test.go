@@ -9,12 +9,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // A tenant that floods the index loses only its own spans: other tenants keep theirs, and their
 // profiles are linked.
 func TestFairShares(t *testing.T) {
-	const limit, flood = 2_000, 20_000
+	const limit = 2_000
+	flood := uint64(3 * limit)
+	if testsize.Full() {
+		flood = 10 * limit
+	}
 	of := func(i uint64) Span {
 		s := on(i, 0, i, i+10)
 		s.Tenant, s.Sessions = "noisy", []Session{{Tenant: "noisy"}}
@@ -38,26 +44,29 @@ func TestFairShares(t *testing.T) {
 		},
 		"segments of nowhere": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, s.ID; return s },
 	} {
-		x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
-		quiet := func(i uint64) Span {
-			s := on(1e6+i, 0, i*benchInterval, (i+1)*benchInterval)
-			s.Tenant, s.Sessions = "quiet", []Session{{Tenant: "quiet", Parts: [maxSessionParts]string{"session"}}}
-			return s
-		}
-		const spans = limit / 4
-		x.Add(upTo(spans, quiet), start)
-		x.Add(upTo(flood, spanOf), start)
-		assert.LessOrEqual(t, x.Size().Spans, limit, name)
-		for i := range uint64(flood) { // profiles of sessions without spans
-			x.mu.Lock()
-			x.touch(Session{Tenant: "noisy", Parts: [maxSessionParts]string{text(i)}}, start)
-			x.enforceLimits()
-			x.mu.Unlock()
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
+			quiet := func(i uint64) Span {
+				s := on(1e6+i, 0, i*benchInterval, (i+1)*benchInterval)
+				s.Tenant, s.Sessions = "quiet", []Session{{Tenant: "quiet", Parts: [maxSessionParts]string{"session"}}}
+				return s
+			}
+			const spans = limit / 4
+			x.Add(upTo(spans, quiet), start)
+			x.Add(upTo(flood, spanOf), start)
+			assert.LessOrEqual(t, x.Size().Spans, limit)
+			for i := range flood { // profiles of sessions without spans
+				x.mu.Lock()
+				x.touch(Session{Tenant: "noisy", Parts: [maxSessionParts]string{text(i)}}, start)
+				x.enforceLimits()
+				x.mu.Unlock()
+			}
 
-		p := benchProfile(benchThreads * spans)
-		p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", "quiet")
-		assert.Equal(t, int64(spans), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%s: %v", name, x.Add(each(), start))
+			p := benchProfile(benchThreads * spans)
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", "quiet")
+			assert.Equal(t, int64(spans), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%v", x.Add(each(), start))
+		})
 	}
 }
 
