@@ -3,6 +3,8 @@
 package transform
 
 import (
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,71 +33,107 @@ func TestCorpus(t *testing.T) {
 		chains[name], _ = Preset(name)
 	}
 	chains["split"] = []Step{splits}
+	var mu sync.Mutex // of the following
 	lost := map[string]Losses{}
-	profiles := 0
 	pyroscope := fakepyroscope.Store{}
-	for _, request := range golden.Corpus(t) {
-		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
-		if err != nil {
-			continue // store and security requests
-		}
-		for _, item := range envelope.Items {
-			if !testsize.Full() && len(item.Payload) > 1<<20 {
-				continue
-			}
-			p, ok := translated(t, item)
-			if !ok {
-				continue
-			}
+	profiles := 0
+	add := func(t *testing.T, name string, parts []pprofile.Profiles, gone Losses) {
+		mu.Lock()
+		defer mu.Unlock()
+		if name == PresetPyroscope {
 			profiles++
-			for name, steps := range chains {
-				copied := pprofile.NewProfiles()
-				p.CopyTo(copied)
-				parts, gone := Apply(copied, steps)
-				out := 0
-				for _, part := range parts {
-					require.Empty(t, conformance.Check(part), "%s: %s", request.Name, name)
-					out += count(part)
-					if name == PresetPyroscope {
-						pyroscope.MustPush(t, part)
-					}
-				}
-				if name != PresetPyroscope && name != "aggregate to counts" {
-					require.Equal(t, count(p), out+total(gone), "%s: %s", request.Name, name)
-				}
-				for reason, n := range gone {
-					counted := lost[name]
-					counted.add(reason, n)
-					lost[name] = counted
-				}
+			for _, part := range parts {
+				pyroscope.MustPush(t, part)
 			}
+		}
+		for reason, n := range gone {
+			counted := lost[name]
+			counted.add(reason, n)
+			lost[name] = counted
 		}
 	}
-	require.Greater(t, profiles, 200)
-	t.Logf("observations dropped: %v", lost)
-	require.Greater(t, len(pyroscope.Profiles()), 200)
+	t.Run("of", func(t *testing.T) {
+		for sdk, items := range recordedProfiles(t) {
+			t.Run(sdk, func(t *testing.T) {
+				t.Parallel()
+				for _, item := range items {
+					p := translated(t, item)
+					for name, steps := range chains {
+						copied := pprofile.NewProfiles()
+						p.CopyTo(copied)
+						parts, gone := Apply(copied, steps)
+						out := 0
+						for _, part := range parts {
+							mustConform(t, part)
+							out += count(part)
+						}
+						if name != PresetPyroscope && name != "aggregate to counts" {
+							require.Equal(t, count(p), out+total(gone), name)
+						}
+						add(t, name, parts, gone)
+					}
+				}
+			})
+		}
+	})
+	atLeast := 20
+	if testsize.Full() {
+		atLeast = 200
+	}
+	require.Greater(t, profiles, atLeast)
+	t.Logf("%d profiles; observations dropped: %v", profiles, lost)
+	require.Greater(t, len(pyroscope.Profiles()), atLeast)
 	pyroscope.MustSurvive(t)
 	require.NotZero(t, lost["active_thread_only"][InactiveThread], "python and go send whole processes")
 	require.NotZero(t, lost["drop_idle"][Idle])
 	require.NotZero(t, lost["threads"][Thread])
 }
 
-func translated(t *testing.T, item sentry.Item) (pprofile.Profiles, bool) {
+// recordedProfiles returns the recorded profiles by SDK: all, or in small size the first two of each
+// type that are not large.
+func recordedProfiles(t *testing.T) map[string][]sentry.Item {
+	all := map[string][]sentry.Item{}
+	taken := map[string]int{} // by SDK and type
+	for _, request := range golden.Corpus(t) {
+		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		if err != nil {
+			continue // store and security requests
+		}
+		sdk, _, _ := strings.Cut(request.Name, "/")
+		for _, item := range envelope.Items {
+			if item.Header.Type != sentry.ItemProfile && item.Header.Type != sentry.ItemProfileChunk {
+				continue
+			}
+			key := sdk + " " + string(item.Header.Type)
+			if !testsize.Full() && (len(item.Payload) > golden.SmallPayload || taken[key] == 2) {
+				continue
+			}
+			taken[key]++
+			all[sdk] = append(all[sdk], item)
+		}
+	}
+	return all
+}
+
+func mustConform(t *testing.T, p pprofile.Profiles) {
+	t.Helper()
+	if violations := conformance.Check(p); len(violations) > 0 {
+		require.Empty(t, violations)
+	}
+}
+
+func translated(t *testing.T, item sentry.Item) pprofile.Profiles {
 	d := profile.AcquireDecoder()
 	defer d.Release()
 	source := fromsentry.Source{ProjectID: "4507", PeriodType: "wall"}
-	switch item.Header.Type {
-	case sentry.ItemProfile:
+	if item.Header.Type == sentry.ItemProfile {
 		profile, err := d.Profile(item.Payload)
 		require.NoError(t, err)
-		return fromsentry.ProfileToProfiles(profile, source), true
-	case sentry.ItemProfileChunk:
-		chunk, err := d.Chunk(item.Payload)
-		require.NoError(t, err)
-		return fromsentry.ChunkToProfiles(chunk, source), true
-	default:
-		return pprofile.Profiles{}, false
+		return fromsentry.ProfileToProfiles(profile, source)
 	}
+	chunk, err := d.Chunk(item.Payload)
+	require.NoError(t, err)
+	return fromsentry.ChunkToProfiles(chunk, source)
 }
 
 func count(p pprofile.Profiles) (n int) {

@@ -3,7 +3,9 @@
 package transform
 
 import (
+	"fmt"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,16 +15,40 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-const (
-	longText = 300_000
-	longList = 50_000
-)
+// longText and longList are long enough in full size that a comparison of the text with each entry
+// of the list takes more than five minutes.
+var longText, longList = 30_000, 5_000
+
+func init() {
+	if testsize.Full() {
+		longText, longList = 500_000, 100_000
+	}
+}
+
+// linear runs steps on a message of some bytes. They allocate at most a constant multiple of them,
+// usually 10 to 40. A comparison of a long text again and again allocates nothing, and there is no
+// counter of it; therefore, in full size, the steps must also end within half a minute. They take
+// less than a second, and if they were quadratic, more than five minutes.
+func linear(t *testing.T, bytes int, step func()) {
+	t.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	step()
+	took := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	require.Less(t, int64(after.TotalAlloc-before.TotalAlloc), int64(100*bytes), "allocated bytes")
+	if testsize.Full() {
+		require.Less(t, took, 30*time.Second)
+	}
+}
 
 // oneLongManyShort are messages with one text of longText bytes, to which a list of longList
-// entries refers: half a megabyte each.
+// entries refers.
 var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, string) []dictionary.LocationIndex{
 	"lines of one function": func(e *dictionary.Editor, _ pprofile.Profiles, long string) []dictionary.LocationIndex {
 		line := dictionary.Line{Function: e.Function(dictionary.Function{Name: e.String(long), Filename: e.String(long)})}
@@ -64,7 +90,7 @@ var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, st
 }
 
 // TestOneLongTextManyReferences: a text is matched and replaced once, however many entries refer to
-// it. Half a megabyte took up to two minutes.
+// it.
 func TestOneLongTextManyReferences(t *testing.T) {
 	steps := map[string]Step{
 		"frames": &Frames{Action: ActionCollapse, Name: DefaultFrameName, Match: []FrameMatch{
@@ -81,9 +107,9 @@ func TestOneLongTextManyReferences(t *testing.T) {
 				s := firstProfile(p).Samples().AppendEmpty()
 				s.SetStackIndex(int32(e.Stack(build(e, p, strings.Repeat("a", longText)))))
 				s.TimestampsUnixNano().Append(testStart)
-				begin, before := time.Now(), size(p)
-				parts, _ := Apply(p, []Step{step})
-				require.Less(t, time.Since(begin), 30*time.Second)
+				before := size(p)
+				var parts []pprofile.Profiles
+				linear(t, before, func() { parts, _ = Apply(p, []Step{step}) })
 				require.Less(t, size(parts[0]), 2*before)
 			})
 		}
@@ -106,16 +132,21 @@ func TestManyAttributesOfOneLongKey(t *testing.T) {
 		s.AttributeIndices().Append(int32(p.Dictionary().AttributeTable().Len() - 1))
 		s.Values().Append(1)
 	}
-	begin, before := time.Now(), size(p)
-	parts, _ := Apply(p, []Step{&ResourceToSamples{Attributes: []string{"service.name"}}, &Scrub{Preset: PresetHome}})
-	require.Less(t, time.Since(begin), 30*time.Second)
+	before := size(p)
+	var parts []pprofile.Profiles
+	linear(t, before, func() {
+		parts, _ = Apply(p, []Step{&ResourceToSamples{Attributes: []string{"service.name"}}, &Scrub{Preset: PresetHome}})
+	})
 	require.Less(t, size(parts[0]), 2*before)
 }
 
 // TestSplitOfManyProfilesIsBounded: what profiles share is not repeated for each, and small ones
 // share a message.
 func TestSplitOfManyProfilesIsBounded(t *testing.T) {
-	const limit = 900_000
+	limit, many := 90_000, 2_000
+	if testsize.Full() {
+		limit, many = 900_000, 20_000
+	}
 	for name, share := range map[string]func(p pprofile.Profiles, long string){
 		"nothing": func(pprofile.Profiles, string) {},
 		"a resource": func(p pprofile.Profiles, long string) {
@@ -133,32 +164,35 @@ func TestSplitOfManyProfilesIsBounded(t *testing.T) {
 		},
 	} {
 		for _, step := range []*Split{{MaxBytes: limit}, {MaxBytes: limit, MaxDuration: time.Millisecond}} {
-			p := profileOf(wall)
-			profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
-			profiles.RemoveIf(func(pprofile.Profile) bool { return true })
-			for i := range 20_000 {
-				profile := profiles.AppendEmpty()
-				profile.SetTime(1)
-				profile.Samples().AppendEmpty().TimestampsUnixNano().Append(testStart, testStart+uint64(i))
-			}
-			share(p, strings.Repeat("a", longText))
-			before := size(p)
-			parts, _ := Apply(p, []Step{step})
-			n, observed := 0, 0
-			for _, part := range parts {
-				n += size(part)
-				for _, profile := range part.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
-					for _, s := range profile.Samples().All() {
-						observed += observations(s)
+			t.Run(fmt.Sprintf("%s, %v", name, step.MaxDuration), func(t *testing.T) {
+				t.Parallel()
+				p := profileOf(wall)
+				profiles := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles()
+				profiles.RemoveIf(func(pprofile.Profile) bool { return true })
+				for i := range many {
+					profile := profiles.AppendEmpty()
+					profile.SetTime(1)
+					profile.Samples().AppendEmpty().TimestampsUnixNano().Append(testStart, testStart+uint64(i))
+				}
+				share(p, strings.Repeat("a", longText))
+				before := size(p)
+				parts, _ := Apply(p, []Step{step})
+				n, observed := 0, 0
+				for _, part := range parts {
+					n += size(part)
+					for _, profile := range part.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+						for _, s := range profile.Samples().All() {
+							observed += observations(s)
+						}
 					}
 				}
-			}
-			require.Equal(t, 40_000, observed, name)
-			require.LessOrEqual(t, n, (maxMultiple+2)*before+minBudget, name)
-			require.LessOrEqual(t, len(parts), ((maxMultiple+2)*before+minBudget)/partOverhead)
-			if name == "nothing" && step.MaxDuration == 0 {
-				require.Less(t, len(parts), 10)
-			}
+				require.Equal(t, 2*many, observed)
+				require.LessOrEqual(t, n, (maxMultiple+2)*before+minBudget)
+				require.LessOrEqual(t, len(parts), ((maxMultiple+2)*before+minBudget)/partOverhead)
+				if name == "nothing" && step.MaxDuration == 0 {
+					require.Less(t, len(parts), 10)
+				}
+			})
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // The steps, each with what it is to do to an observation in words, written without looking at
@@ -103,6 +102,7 @@ func patterns(texts ...string) (all []*regexp.Regexp) {
 func TestStepsAgreeWithOracles(t *testing.T) {
 	for name, c := range oracles {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			require.NoError(t, c.step.Validate())
 			for seed := range seeds() {
 				p := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
@@ -151,7 +151,7 @@ func TestStepsInRow(t *testing.T) {
 func spellAll(t *testing.T, parts []pprofile.Profiles) (all []observation) {
 	t.Helper()
 	for _, part := range parts {
-		require.Empty(t, conformance.Check(part))
+		mustConform(t, part)
 		for _, resource := range part.ResourceProfiles().All() {
 			for _, profile := range resource.ScopeProfiles().At(0).Profiles().All() {
 				require.Empty(t, profile.OriginalPayloadFormat())

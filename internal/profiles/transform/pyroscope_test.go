@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/producers"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -66,15 +67,20 @@ func TestProfilesOfOneSecondSurvive(t *testing.T) {
 
 // Parts of a split profile have no timestamps and once had one start.
 func TestPartsSurvive(t *testing.T) {
+	samples, parts := 20_000, 2
+	if testsize.Full() {
+		samples, parts = 60_000, 4
+	}
 	for name, start := range map[string]uint64{"precise": testStart + 123_456_789, "seconds": testStart} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var rows []row
-			for i := range 60_000 {
+			for i := range samples {
 				rows = append(rows, row{frame: uint64(i), values: []int64{1}})
 			}
 			stored := push(t, startingAt(start, 1, rows...))
-			require.Len(t, stored, 4)
-			require.Equal(t, int64(10*60_000), fakepyroscope.Sum(stored))
+			require.Len(t, stored, parts)
+			require.Equal(t, int64(10*samples), fakepyroscope.Sum(stored))
 		})
 	}
 }
