@@ -53,8 +53,8 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Run("of", func(t *testing.T) {
-		for sdk, items := range recordedProfiles(t) {
-			t.Run(sdk, func(t *testing.T) {
+		for name, items := range recordedProfiles(t) {
+			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				for _, item := range items {
 					p := translated(t, item)
@@ -89,8 +89,8 @@ func TestCorpus(t *testing.T) {
 	require.NotZero(t, lost["threads"][Thread])
 }
 
-// recordedProfiles returns the recorded profiles by SDK: all, or in small size the first two of each
-// type that are not large.
+// recordedProfiles returns the recorded profiles by request: all, or in small size the first two of
+// each SDK and type that are not large.
 func recordedProfiles(t *testing.T) map[string][]sentry.Item {
 	all := map[string][]sentry.Item{}
 	taken := map[string]int{} // by SDK and type
@@ -109,7 +109,7 @@ func recordedProfiles(t *testing.T) map[string][]sentry.Item {
 				continue
 			}
 			taken[key]++
-			all[sdk] = append(all[sdk], item)
+			all[request.Name] = append(all[request.Name], item)
 		}
 	}
 	return all
