@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/andybalholm/brotli"
 	"github.com/stretchr/testify/assert"
@@ -49,10 +50,12 @@ func TestReadAndDecode(t *testing.T) {
 
 	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), 2, nil)
 	assert.ErrorIs(t, err, ErrTooLarge)
-	full := budget.Claim(t.Context())
-	require.NoError(t, full.Acquire(MaxPerRequest(limit)))
-	_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, budget.Claim(t.Context()))
-	assert.ErrorIs(t, err, ErrNoMemory)
+	synctest.Test(t, func(t *testing.T) { // it waits for maxWait
+		full := budget.Claim(t.Context())
+		require.NoError(t, full.Acquire(MaxPerRequest(limit)))
+		_, err = Read(httptest.NewRequest("POST", "/", strings.NewReader("abc")), limit, budget.Claim(t.Context()))
+		assert.ErrorIs(t, err, ErrNoMemory)
+	})
 }
 
 // TestOneAlwaysFits: a single request fits, in any coding and with the smallest limits.
