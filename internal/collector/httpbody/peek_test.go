@@ -18,6 +18,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 func encoded(t *testing.T, name string, text []byte) []byte {
@@ -50,7 +52,11 @@ func TestPeek(t *testing.T) {
 	const limit = 4 << 10
 	line := []byte("{\"dsn\":\"x\"}\n")
 	enough := func(decoded []byte) bool { return bytes.HasPrefix(decoded, line) }
-	large := append(bytes.Clone(line), bytes.Repeat([]byte("Many different words: "), 1<<20)...)
+	repeated := 1 << 16
+	if testsize.Full() {
+		repeated = 1 << 20 // 22 MB, more than any window
+	}
+	large := append(bytes.Clone(line), bytes.Repeat([]byte("Many different words: "), repeated)...)
 	for _, name := range []string{Identity, Gzip, Deflate, Zstd, Brotli} {
 		for what, text := range map[string][]byte{"small": line, "large": large} {
 			budget := newRoom(MaxPerRequest(100 << 20))
@@ -98,7 +104,7 @@ func TestPeekIsBounded(t *testing.T) {
 // TestPeekOfABrotliBomb: the work before the first decoded byte is bounded too: a new decoder does
 // not even make the window of 16 MiB that the stream states, so it cannot fill it.
 func TestPeekOfABrotliBomb(t *testing.T) {
-	bomb := encoded(t, Brotli, bytes.Repeat([]byte(" "), 32<<20))
+	bomb := encoded(t, Brotli, bytes.Repeat([]byte(" "), 17<<20))
 	pooled := codings[Brotli]
 	defer func() { codings[Brotli] = pooled }()
 	codings[Brotli] = newCoding(noSize, brotliWindow, func() decoder { return new(brotliDecoder) })
