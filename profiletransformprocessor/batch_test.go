@@ -5,8 +5,8 @@ package profiletransformprocessor
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -49,17 +49,20 @@ func sizeOf(p pprofile.Profiles) int { return (&pprofile.ProtoMarshaler{}).Profi
 // Messages of a tenant become one, with their links, after the timeout and the wait; transforms see
 // the batch.
 func TestBatchWithLinks(t *testing.T) {
-	h := start(t, "{link: {wait: 50ms}, batch: {timeout: 200ms}, transforms: [{split: {max_samples: 1}}]}")
-	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
-	for n := range byte(3) {
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("42", n)))
-	}
-	h.received(6) // two observations each
-	require.NoError(t, h.profiles.Shutdown(t.Context()))
-	assert.Equal(t, map[string]int64{"how=covered": 3}, h.counts("linked_observations"))
-	assert.Equal(t, map[string]int64{"released=due": 3}, h.counts("wait_time"))
-	assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
-	assert.Equal(t, map[string]int64{"": 0}, h.counts("held_bytes"))
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "{link: {wait: 50ms}, batch: {timeout: 200ms}, transforms: [{split: {max_samples: 1}}]}")
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
+		for n := range byte(3) {
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("42", n)))
+		}
+		h.received(6) // two observations each
+		synctest.Wait()
+		require.NoError(t, h.profiles.Shutdown(t.Context()))
+		assert.Equal(t, map[string]int64{"how=covered": 3}, h.counts("linked_observations"))
+		assert.Equal(t, map[string]int64{"released=due": 3}, h.counts("wait_time"))
+		assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
+		assert.Equal(t, map[string]int64{"": 0}, h.counts("held_bytes"))
+	})
 }
 
 // Tenants, metadata and authentication separate batches; the next component sees the sender's.
@@ -119,72 +122,80 @@ func (a auth) GetAttributeNames() (names []string) {
 
 // A full batch does not wait for its timeout, and a message that alone is too large goes alone.
 func TestBatchFull(t *testing.T) {
-	one := sizeOf(numbered("1", 1))
-	h := start(t, fmt.Sprintf("{link: {enabled: false}, batch: {timeout: 1h, max_bytes: %d}}", 2*one+1))
-	for n := byte(1); n <= 5; n++ {
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
-	}
-	large := numbered("1", 6)
-	large.ResourceProfiles().At(0).Resource().Attributes().PutStr("long", string(make([]byte, 2*one)))
-	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), large))
-	received := h.received(4)
-	require.NoError(t, h.profiles.Shutdown(t.Context()))
-	var batches [][]byte
-	for _, p := range received {
-		batches = append(batches, numbersIn(p))
-	}
-	assert.ElementsMatch(t, [][]byte{{1, 2}, {3, 4}, {5}, {6}}, batches)
-	assert.Equal(t, map[string]int64{"released=due": 6}, h.counts("wait_time"))
+	synctest.Test(t, func(t *testing.T) {
+		one := sizeOf(numbered("1", 1))
+		h := start(t, fmt.Sprintf("{link: {enabled: false}, batch: {timeout: 1h, max_bytes: %d}}", 2*one+1))
+		for n := byte(1); n <= 5; n++ {
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
+		}
+		large := numbered("1", 6)
+		large.ResourceProfiles().At(0).Resource().Attributes().PutStr("long", string(make([]byte, 2*one)))
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), large))
+		received := h.received(4)
+		synctest.Wait()
+		require.NoError(t, h.profiles.Shutdown(t.Context()))
+		var batches [][]byte
+		for _, p := range received {
+			batches = append(batches, numbersIn(p))
+		}
+		assert.ElementsMatch(t, [][]byte{{1, 2}, {3, 4}, {5}, {6}}, batches)
+		assert.Equal(t, map[string]int64{"released=due": 6}, h.counts("wait_time"))
+	})
 }
 
 // A poisonous profile, refused for good or for now, costs neither the others of its batch nor those
 // of another tenant.
 func TestBatchWithPoison(t *testing.T) {
-	for _, permanent := range []bool{true, false} {
-		h := start(t, "{link: {enabled: false}, batch: {timeout: 100ms}, retry_on_failure: {max_elapsed_time: 1ms}}")
-		h.sink.permanent = permanent
-		h.sink.refuseOnly(func(p pprofile.Profiles) bool {
-			for _, n := range numbersIn(p) {
-				if n == 5 {
-					return true
+	synctest.Test(t, func(t *testing.T) {
+		for _, permanent := range []bool{true, false} {
+			h := start(t, "{link: {enabled: false}, batch: {timeout: 100ms}, retry_on_failure: {max_elapsed_time: 1ms}}")
+			h.sink.permanent = permanent
+			h.sink.refuseOnly(func(p pprofile.Profiles) bool {
+				for _, n := range numbersIn(p) {
+					if n == 5 {
+						return true
+					}
 				}
+				return false
+			})
+			for n := range byte(10) {
+				require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
 			}
-			return false
-		})
-		for n := range byte(10) {
-			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("2", 99)))
+			want := map[string]int64{"outcome=sent": 10, "outcome=refused": 1}
+			if !permanent {
+				want = map[string]int64{"outcome=sent": 10, "outcome=expired": 1}
+			}
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			assert.Equal(t, want, h.counts("outgoing_profiles"))
+			assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
+			assert.ElementsMatch(t, []byte{0, 1, 2, 3, 4, 6, 7, 8, 9, 99}, h.numbers())
+			for _, p := range h.sink.AllProfiles() {
+				dictionarytest.MustBeValid(t, p)
+			}
+			require.NoError(t, h.profiles.Shutdown(t.Context()))
 		}
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("2", 99)))
-		want := map[string]int64{"outcome=sent": 10, "outcome=refused": 1}
-		if !permanent {
-			want = map[string]int64{"outcome=sent": 10, "outcome=expired": 1}
-		}
-		// Messages are counted after the next component has accepted them.
-		require.Eventually(t, func() bool {
-			return maps.Equal(want, h.counts("outgoing_profiles")) && h.counts("held_messages")[""] == 0
-		},
-			60*time.Second, time.Millisecond)
-		assert.ElementsMatch(t, []byte{0, 1, 2, 3, 4, 6, 7, 8, 9, 99}, h.numbers())
-		for _, p := range h.sink.AllProfiles() {
-			dictionarytest.MustBeValid(t, p)
-		}
-		require.NoError(t, h.profiles.Shutdown(t.Context()))
-	}
+	})
 }
 
 // In an outage, batches stay as they are.
 func TestBatchInOutage(t *testing.T) {
-	h := start(t, "{link: {enabled: false}, batch: {timeout: 50ms}, storage: memory}")
-	h.sink.answer(errors.New("down"))
-	for n := range byte(5) {
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
-	}
-	require.Eventually(t, func() bool { return h.logs.FilterMessageSnippet("are retried").Len() > 0 }, 30*time.Second, time.Millisecond)
-	assert.Len(t, h.store.values, 6, "all are stored until the batch is accepted")
-	h.sink.answer(nil)
-	assert.Len(t, numbersIn(h.received(1)[0]), 5)
-	require.NoError(t, h.profiles.Shutdown(t.Context()))
-	assert.Len(t, h.store.values, 1, "the range")
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "{link: {enabled: false}, batch: {timeout: 50ms}, storage: memory}")
+		h.sink.answer(errors.New("down"))
+		for n := range byte(5) {
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), numbered("1", n)))
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, 1, h.logs.FilterMessageSnippet("are retried").Len())
+		assert.Len(t, h.store.values, 6, "all are stored until the batch is accepted")
+		h.sink.answer(nil)
+		assert.Len(t, numbersIn(h.received(1)[0]), 5)
+		require.NoError(t, h.profiles.Shutdown(t.Context()))
+		assert.Len(t, h.store.values, 1, "the range")
+	})
 }
 
 // What was in a batch at a crash is in a batch again.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,21 +59,23 @@ func spansOf(p pprofile.Profiles) map[seen]string {
 
 // A profiler and an SDK of OpenTelemetry, whose data come in either order.
 func TestPlainOTel(t *testing.T) {
-	want := map[seen]string{{"12", 20}: cartRequest, {"12", 60}: cartQuery, {"12", 180}: "", {"13", 60}: ""}
-	for _, profileFirst := range []bool{true, false} {
-		h := start(t, "link: {preset: otel, wait: 300ms}")
-		profiles, traces := plainOTel(t)
-		if profileFirst {
-			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), profiles))
-			require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
-		} else {
-			require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
-			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), profiles))
+	synctest.Test(t, func(t *testing.T) {
+		want := map[seen]string{{"12", 20}: cartRequest, {"12", 60}: cartQuery, {"12", 180}: "", {"13", 60}: ""}
+		for _, profileFirst := range []bool{true, false} {
+			h := start(t, "link: {preset: otel, wait: 300ms}")
+			profiles, traces := plainOTel(t)
+			if profileFirst {
+				require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), profiles))
+				require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+			} else {
+				require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+				require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), profiles))
+			}
+			linked := h.received(1)[0]
+			dictionarytest.MustBeValid(t, linked)
+			assert.Equal(t, want, spansOf(linked))
 		}
-		linked := h.received(1)[0]
-		dictionarytest.MustBeValid(t, linked)
-		assert.Equal(t, want, spansOf(linked))
-	}
+	})
 }
 
 // A profiler outside of the process knows the host and the process, not the instance; the SDK knows

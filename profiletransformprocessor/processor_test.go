@@ -26,25 +26,28 @@ import (
 const patient = "link: {wait: 1m, keep_spans: 2m}"
 
 func TestSpansBeforeAndAfterTheProfile(t *testing.T) {
-	h := start(t, "link: {wait: 300ms}")
-	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
-	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
-	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(span{id: 2, parent: 1, start: 22, end: 26}, span{id: 3, parent: 1, start: 14, end: 16})))
-	assert.Empty(t, h.sink.AllProfiles(), "it waits")
-	assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
-	assert.Equal(t, map[string]int64{"": 3}, h.counts("index_spans"))
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "link: {wait: 300ms}")
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(span{id: 2, parent: 1, start: 22, end: 26}, span{id: 3, parent: 1, start: 14, end: 16})))
+		assert.Empty(t, h.sink.AllProfiles(), "it waits")
+		assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
+		assert.Equal(t, map[string]int64{"": 3}, h.counts("index_spans"))
 
-	p := h.received(1)[0]
-	dictionarytest.MustBeValid(t, p)
-	assert.Equal(t, map[uint64]byte{1500: 3, 2500: 2}, linksOf(p))
-	assert.Equal(t, map[string]int64{"how=covered": 2}, h.counts("linked_observations"))
-	assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
-	assert.Equal(t, map[string]int64{"": 0}, h.counts("held_bytes"))
-	assert.Equal(t, map[string]int64{"released=due": 1}, h.counts("wait_time"))
-	assert.Equal(t, map[string]int64{"outcome=sent": 1}, h.counts("outgoing_profiles"))
+		p := h.received(1)[0]
+		synctest.Wait()
+		dictionarytest.MustBeValid(t, p)
+		assert.Equal(t, map[uint64]byte{1500: 3, 2500: 2}, linksOf(p))
+		assert.Equal(t, map[string]int64{"how=covered": 2}, h.counts("linked_observations"))
+		assert.Equal(t, map[string]int64{"": 0}, h.counts("held_messages"))
+		assert.Equal(t, map[string]int64{"": 0}, h.counts("held_bytes"))
+		assert.Equal(t, map[string]int64{"released=due": 1}, h.counts("wait_time"))
+		assert.Equal(t, map[string]int64{"outcome=sent": 1}, h.counts("outgoing_profiles"))
 
-	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(span{id: 4, parent: 1, start: 24, end: 26})))
-	assert.Equal(t, int64(1), h.counts("spans")["event=late"])
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(span{id: 4, parent: 1, start: 24, end: 26})))
+		assert.Equal(t, int64(1), h.counts("spans")["event=late"])
+	})
 }
 
 // Traces are handed on as they came, at once, while profiles wait.
