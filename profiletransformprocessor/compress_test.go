@@ -5,9 +5,10 @@ package profiletransformprocessor
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"runtime"
 	"slices"
-	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,7 +18,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -159,22 +159,27 @@ func TestCompressionLosses(t *testing.T) {
 func TestBusyCore(t *testing.T) {
 	testsize.NeedFull(t)
 	const seconds, perSecond = 30, 454 / 2
-	recordings := replay(t, slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
-		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")
-	})).profiles
+	recordings := slices.Clone(replayCorpus(t).profiles)
 	h := start(t, "link: {wait: 1h, keep_spans: 2h}")
 	index := h.profiles.(*profilesProcessor).linking.index
 	recordings = slices.DeleteFunc(recordings, func(p pprofile.Profiles) bool {
 		return sizeOf(p) > 1<<20 || !index.CanLink(p, time.Now()) // as in docs/load.md; others do not wait
 	})
-	size := int64(0)
-	for i := range seconds * perSecond {
-		p := pprofile.NewProfiles()
-		recordings[i%len(recordings)].CopyTo(p)
-		size += int64(sizeOf(p))
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), p))
+	var size atomic.Int64
+	var sending sync.WaitGroup
+	senders := runtime.GOMAXPROCS(0)
+	for first := range senders {
+		sending.Go(func() {
+			for i := first; i < seconds*perSecond; i += senders {
+				p := pprofile.NewProfiles()
+				recordings[i%len(recordings)].CopyTo(p)
+				size.Add(int64(sizeOf(p)))
+				assert.NoError(t, h.profiles.ConsumeProfiles(t.Context(), p))
+			}
+		})
 	}
-	t.Logf("%d profiles, %d MB of OTLP, held in %d MB", seconds*perSecond, size/1e6, h.counts("held_bytes")[""]/1e6)
+	sending.Wait()
+	t.Logf("%d profiles, %d MB of OTLP, held in %d MB", seconds*perSecond, size.Load()/1e6, h.counts("held_bytes")[""]/1e6)
 	assert.Zero(t, len(h.sink.AllProfiles()), "all wait")
 	assert.Equal(t, int64(seconds*perSecond), h.counts("held_messages")[""])
 	over, cancel := context.WithCancel(context.Background())

@@ -12,14 +12,19 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/xconsumer"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -33,43 +38,137 @@ import (
 )
 
 // TestCorpus sends every recorded request of every SDK to the receiver with the processor behind
-// it, in the order of the recording, backwards and shuffled. The links are the same, and those that
-// the oracle finds without an index, on every observation. With -v it prints the table of
-// docs/linking.md, and it fails if that is another.
+// it, in the order of the recording, and what the receiver made of them to the processor backwards
+// and shuffled. The links are the same, and those that the oracle finds without an index, on every
+// observation. With -v it prints the table of docs/linking.md, and it fails if that is another. In
+// small size, it sends some requests of each SDK.
 func TestCorpus(t *testing.T) {
-	testsize.NeedFull(t)
-	requests := slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
-		return r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/")
-	})
-	recordedOrder := replay(t, requests)
+	recordedOrder := replayCorpus(t)
 	table := recordedOrder.check(t)
 	t.Logf("linked to spans, by SDK:\n%s", table)
-	if page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "linking.md")); assert.NoError(t, err) {
+	if testsize.Full() {
+		page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "linking.md"))
+		require.NoError(t, err)
 		assert.Contains(t, string(page), table, "docs/linking.md has another table")
 		sdks := map[string]bool{}
-		for _, r := range requests {
-			sdk, _, _ := strings.Cut(r.Name, "/")
-			sdks[sdk] = true
+		for _, r := range recordedEnvelopes(t) {
+			sdks[sdkOf(r)] = true
 		}
-		assert.Contains(t, string(page), fmt.Sprintf("all %d recorded envelope requests, from %d SDK versions,", len(requests), len(sdks)))
+		assert.Contains(t, string(page), fmt.Sprintf("all %d recorded envelope requests, from %d SDK versions,", len(recordedEnvelopes(t)), len(sdks)))
 	}
 
-	slices.Reverse(requests)
-	assert.Equal(t, recordedOrder.links(), replay(t, requests).links(), "backwards")
+	messages := slices.Clone(recordedOrder.sent)
+	want := recordedOrder.links()
+	slices.Reverse(messages)
+	mustLink(t, want, messages, "backwards")
 	r := rand.New(rand.NewPCG(4, 2026))
-	r.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
-	assert.Equal(t, recordedOrder.links(), replay(t, requests).links(), "shuffled")
+	r.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
+	mustLink(t, want, messages, "shuffled")
 }
 
-// replayed is what came out.
+func mustLink(t *testing.T, want []string, messages []message, order string) {
+	t.Helper()
+	got := replay(t, messages).links()
+	if !slices.Equal(want, got) { // faster than by reflection
+		assert.Equal(t, want, got, order)
+	}
+}
+
+func sdkOf(r golden.Request) string {
+	sdk, _, _ := strings.Cut(r.Name, "/")
+	return sdk
+}
+
+// recordedEnvelopes are the recorded envelope requests. In small size, these are the first of each
+// SDK that are not large.
+func recordedEnvelopes(t *testing.T) []golden.Request {
+	const each = 15
+	count := map[string]int{}
+	return slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.Path, "/envelope/") {
+			return true
+		}
+		if testsize.Full() {
+			return false
+		}
+		if count[sdkOf(r)] == each || len(r.Decoded(t)) > golden.SmallPayload {
+			return true
+		}
+		count[sdkOf(r)]++
+		return false
+	})
+}
+
+// message is a message that the receiver makes of a recorded request: profiles or traces.
+type message struct {
+	profiles pprofile.Profiles
+	traces   ptrace.Traces
+}
+
+// replayed is what the receiver sent to the processor, and what came out.
 type replayed struct {
+	sent     []message
 	profiles []pprofile.Profiles
 	traces   []ptrace.Traces
 }
 
-// replay sends requests, all before the first profile has waited long enough.
-func replay(t *testing.T, requests []golden.Request) replayed {
-	h := start(t, "link: {wait: 1h, keep_spans: 2h, max_spans: 1000000, max_held_bytes: 1000000000}")
+var replayOnce struct {
+	sync.Once
+	replayed
+}
+
+// replayCorpus sends the recorded requests to the receiver once, with the processor behind it.
+func replayCorpus(t *testing.T) replayed {
+	replayOnce.Do(func() { replayOnce.replayed = replayRequests(t, recordedEnvelopes(t)) })
+	require.NotEmpty(t, replayOnce.sent, "the replay failed in another test")
+	return replayOnce.replayed
+}
+
+// replayRequests sends requests to a receiver with the processor behind it.
+func replayRequests(t *testing.T, requests []golden.Request) (r replayed) {
+	h := startReplay(t)
+	sent := receive(t, h, requests)
+	r = finishReplay(t, h)
+	r.sent = sent
+	return r
+}
+
+// replay sends copies of messages to the processor.
+func replay(t *testing.T, messages []message) replayed {
+	h := startReplay(t)
+	for _, m := range messages {
+		if m.traces == (ptrace.Traces{}) {
+			p := pprofile.NewProfiles()
+			m.profiles.CopyTo(p)
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), p))
+			continue
+		}
+		traces := ptrace.NewTraces()
+		m.traces.CopyTo(traces)
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+	}
+	r := finishReplay(t, h)
+	r.sent = messages
+	return r
+}
+
+// startReplay starts a processor in which no profile has waited long enough before finishReplay.
+func startReplay(t *testing.T) *harness {
+	return start(t, "link: {wait: 1h, keep_spans: 2h, max_spans: 1000000, max_held_bytes: 1000000000}")
+}
+
+func finishReplay(t *testing.T, h *harness) replayed {
+	p := h.profiles.(*profilesProcessor)
+	for waiting := p.queue.popAny(t.Context()); waiting != nil; waiting = p.queue.popAny(t.Context()) {
+		p.release(waiting, releasedDue)
+	}
+	assert.Zero(t, h.counts("spans")["event=evicted"])
+	return replayed{profiles: h.sink.AllProfiles(), traces: h.passed.AllTraces()}
+}
+
+// receive sends requests to a receiver in front of the processor, and returns copies of the messages
+// that it makes of them.
+func receive(t *testing.T, h *harness, requests []golden.Request) (sent []message) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()
@@ -77,9 +176,9 @@ func replay(t *testing.T, requests []golden.Request) replayed {
 	f := sentryreceiver.NewFactory()
 	cfg := f.CreateDefaultConfig()
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"endpoint": address}).Unmarshal(cfg))
-	profiles, err := f.CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, h.profiles)
+	profiles, err := f.CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, profilesTap{h.profiles, &sent})
 	require.NoError(t, err)
-	traces, err := f.CreateTraces(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, h.traces)
+	traces, err := f.CreateTraces(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, tracesTap{h.traces, &sent})
 	require.NoError(t, err)
 	require.NoError(t, profiles.Start(t.Context(), componenttest.NewNopHost()))
 	require.NoError(t, traces.Start(t.Context(), componenttest.NewNopHost()))
@@ -97,13 +196,34 @@ func replay(t *testing.T, requests []golden.Request) replayed {
 	client.CloseIdleConnections()
 	require.NoError(t, profiles.Shutdown(context.Background()))
 	require.NoError(t, traces.Shutdown(context.Background()))
+	return sent
+}
 
-	p := h.profiles.(*profilesProcessor)
-	for waiting := p.queue.popAny(t.Context()); waiting != nil; waiting = p.queue.popAny(t.Context()) {
-		p.release(waiting, releasedDue)
+// profilesTap and tracesTap keep copies of the messages that they forward. The requests come one
+// after the other.
+type (
+	profilesTap struct {
+		xconsumer.Profiles
+		sent *[]message
 	}
-	assert.Zero(t, h.counts("spans")["event=evicted"])
-	return replayed{h.sink.AllProfiles(), h.passed.AllTraces()}
+	tracesTap struct {
+		consumer.Traces
+		sent *[]message
+	}
+)
+
+func (tap profilesTap) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	kept := pprofile.NewProfiles()
+	p.CopyTo(kept)
+	*tap.sent = append(*tap.sent, message{profiles: kept})
+	return tap.Profiles.ConsumeProfiles(ctx, p)
+}
+
+func (tap tracesTap) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
+	kept := ptrace.NewTraces()
+	traces.CopyTo(kept)
+	*tap.sent = append(*tap.sent, message{traces: kept})
+	return tap.Traces.ConsumeTraces(ctx, traces)
 }
 
 // links are those of all observations, in an order of their own.
@@ -126,9 +246,18 @@ func (r replayed) check(t *testing.T) string {
 			transactions[id] = message
 		}
 	}
+	var next atomic.Int64
+	var validating sync.WaitGroup
+	defer validating.Wait()
+	for range runtime.GOMAXPROCS(0) {
+		validating.Go(func() {
+			for i := next.Add(1); i <= int64(len(r.profiles)); i = next.Add(1) {
+				dictionarytest.MustBeValid(t, r.profiles[i-1])
+			}
+		})
+	}
 	rows := map[string]map[spanlinktest.Reason]int{}
 	for _, message := range r.profiles {
-		dictionarytest.MustBeValid(t, message)
 		all := observationsOf(message)
 		oracle, session, shift := continuous, all[0].session, int64(0)
 		if session == "" {
@@ -141,7 +270,9 @@ func (r replayed) check(t *testing.T) string {
 			if answer.Span != nil {
 				want = answer.Span.ID
 			}
-			require.Equal(t, want, o.span, "profile %s, thread %s at %d: %s", o.profile, o.thread, o.instant, answer.Why)
+			if o.span != want {
+				t.Fatalf("profile %s, thread %s at %d is linked to %s, want %s: %s", o.profile, o.thread, o.instant, o.span, want, answer.Why)
+			}
 			if rows[o.sdk] == nil {
 				rows[o.sdk] = map[spanlinktest.Reason]int{}
 			}

@@ -25,7 +25,7 @@ func TestUnstatedSessions(t *testing.T) {
 		requests := slices.DeleteFunc(golden.Corpus(t), func(r golden.Request) bool {
 			return !strings.HasPrefix(r.Name, "sentry.javascript.node-11.1.0/"+scenario+"/")
 		})
-		stated := replay(t, requests)
+		stated := replayRequests(t, requests)
 		for i := range requests {
 			r := &requests[i]
 			if slices.Contains(r.Items, "span") {
@@ -33,11 +33,11 @@ func TestUnstatedSessions(t *testing.T) {
 				require.NotContains(t, string(r.Body), "profiler_id")
 			}
 		}
-		unstated := replay(t, requests)
+		unstated := replayRequests(t, requests)
 		assert.Equal(t, stated.links(), unstated.links(), scenario)
 		assert.NotZero(t, linksIn(unstated), scenario)
-		slices.Reverse(requests)
-		assert.Equal(t, stated.links(), replay(t, requests).links(), "%s, backwards", scenario)
+		slices.Reverse(unstated.sent)
+		assert.Equal(t, stated.links(), replay(t, unstated.sent).links(), "%s, backwards", scenario)
 	}
 }
 
