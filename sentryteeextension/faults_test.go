@@ -36,7 +36,7 @@ const defaultFaultRounds = 1000
 func TestFaultRounds(t *testing.T) {
 	rounds := defaultFaultRounds
 	if !testsize.Full() {
-		rounds = 100
+		rounds = 24
 	}
 	if n, err := strconv.Atoi(os.Getenv("FAULTS")); err == nil {
 		rounds = n
@@ -46,16 +46,28 @@ func TestFaultRounds(t *testing.T) {
 		seed = uint64(n)
 	}
 	var total account
-	for round := range rounds {
-		synctest.Test(t, func(t *testing.T) {
-			r := &faultRound{t: t, random: rand.New(rand.NewPCG(seed, uint64(round))), kills: round%2 == 1, fullDisk: round%4 >= 2, disk: &memoryStorage{}, dropped: map[string]int64{}}
-			r.run()
-			total.add(r.settle())
-		})
-		if t.Failed() {
-			t.Fatalf("round %d of seed %d", round, seed)
+	var mu sync.Mutex // of total
+	const groups = 4  // rounds of a group have the same kinds of faults
+	t.Run("rounds", func(t *testing.T) {
+		for group := range groups {
+			t.Run(fmt.Sprint(group), func(t *testing.T) {
+				t.Parallel()
+				for round := group; round < rounds; round += groups {
+					synctest.Test(t, func(t *testing.T) {
+						r := &faultRound{t: t, random: rand.New(rand.NewPCG(seed, uint64(round))), kills: round%2 == 1, fullDisk: round%4 >= 2, disk: &memoryStorage{}, dropped: map[string]int64{}}
+						r.run()
+						settled := r.settle()
+						mu.Lock()
+						defer mu.Unlock()
+						total.add(settled)
+					})
+					if t.Failed() {
+						t.Fatalf("round %d of seed %d", round, seed)
+					}
+				}
+			})
 		}
-	}
+	})
 	t.Logf("%d rounds of seed %d: %+v", rounds, seed, total)
 	assert.Positive(t, total.Reported)
 	assert.Positive(t, total.LimitedBySentry)

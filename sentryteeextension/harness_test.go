@@ -241,7 +241,7 @@ func (h *harness) raw(text string) string {
 	_, err = io.WriteString(conn, text)
 	require.NoError(h.t, err)
 	require.NoError(h.t, conn.(*net.TCPConn).CloseWrite())
-	require.NoError(h.t, conn.SetReadDeadline(time.Now().Add(5*time.Second)))
+	require.NoError(h.t, conn.SetReadDeadline(time.Now().Add(30*time.Second)))
 	var answer bytes.Buffer
 	_, _ = io.Copy(&answer, conn)
 	return answer.String()

@@ -167,9 +167,13 @@ func TestAnswers(t *testing.T) {
 	} {
 		for _, mode := range []string{answerOwn, answerUpstream} {
 			t.Run(c.name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
 				upstream := newRecorder(t, c.answer)
 				h := start(t, upstream.URL, options{tee: []func(*Config){func(cfg *Config) {
-					cfg.Answer, cfg.AnswerTimeout = mode, 100*time.Millisecond
+					cfg.Answer, cfg.AnswerTimeout = mode, 30*time.Second
+					if c.name == "slow" || c.name == "endless" {
+						cfg.AnswerTimeout = 100 * time.Millisecond
+					}
 				}}})
 				resp, text := h.do("POST", envelopePath, errorEnvelope, "Origin", "https://shop.example")
 				assert.Equal(t, []string{"*"}, resp.Header["Access-Control-Allow-Origin"])

@@ -181,7 +181,7 @@ func TestStreamsWithoutSentry(t *testing.T) {
 	assert.EqualValues(t, 1, h.counts("requests")["minidump dropped network_error"])
 	resp, _ = h.do("POST", envelopePath, errorEnvelope)
 	assert.Equal(t, 200, resp.StatusCode)
-	require.Eventually(t, func() bool { return h.tee.forwarder.observe().requests == 1 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return h.tee.forwarder.observe().requests == 1 }, 30*time.Second, time.Millisecond)
 }
 
 // TestLargerThanTheReceiver: the receiver's limit on bodies does not apply to streams.
