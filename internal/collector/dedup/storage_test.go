@@ -96,7 +96,7 @@ func TestStoredIDs(t *testing.T) {
 func TestStorageErrors(t *testing.T) {
 	w := New(Config{MaxIDs: 10, MaxAge: time.Hour, Storage: &storageID})
 	err := w.Start(t.Context(), componenttest.NewNopHost(), receiverID, zap.NewNop())
-	assert.ErrorContains(t, err, `dedup: storage: "file_storage" is not a configured storage extension`)
+	assert.ErrorContains(t, err, `dedup: storage: "file_storage"`)
 
 	m := deduptest.NewMemory()
 	m.Err = errors.New("disk full")

@@ -5,6 +5,7 @@ package httpserver
 import (
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,8 +144,10 @@ func TestLimitsValidate(t *testing.T) {
 	good := DefaultLimits()
 	require.NoError(t, good.Validate())
 	bad := Limits{Max: 0, MaxPerPeer: -1, MinBodyRate: -1, TrustedProxies: []string{"10.0.0.0/8", "::1", "proxy.local"}}
-	assert.EqualError(t, bad.Validate(), `max: is 0, must be at least 1, e.g. 8192
-max_per_peer: is -1, must be at least 1, e.g. 512
-min_body_rate: is -1, must be a number of bytes per second, or 0 for no minimum, e.g. 1024
-trusted_proxies: "proxy.local" is not an address or network; use e.g. 10.0.0.0/8`)
+	err := bad.Validate()
+	problems := []string{"max: is 0,", "max_per_peer: is -1,", "min_body_rate: is -1,", `trusted_proxies: "proxy.local"`}
+	for _, problem := range problems {
+		assert.ErrorContains(t, err, problem)
+	}
+	assert.Len(t, strings.Split(err.Error(), "\n"), len(problems), "no others")
 }
