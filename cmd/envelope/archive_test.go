@@ -9,10 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestSparseArchive: 3 kB can be a file of a terabyte of zeros.
 func TestSparseArchive(t *testing.T) {
+	testsize.NeedFull(t) // it reads 200 MiB
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	require.NoError(t, w.WriteHeader(&tar.Header{Name: "a", Mode: 0o600, Size: 512, PAXRecords: map[string]string{

@@ -33,6 +33,30 @@ func recording(t *testing.T) []byte {
 	return body
 }
 
+// eachRequest checks the recorded requests for the size of the tests, several at a time.
+func eachRequest(t *testing.T, check func(*testing.T, golden.Request)) {
+	t.Run("requests", func(t *testing.T) {
+		for _, request := range golden.Sample(t) {
+			t.Run(request.Name, func(t *testing.T) {
+				t.Parallel()
+				check(t, request)
+			})
+		}
+	})
+}
+
+// eachCase checks the cases for the size of the tests, several at a time.
+func eachCase(t *testing.T, check func(*testing.T, golden.Case)) {
+	t.Run("cases", func(t *testing.T) {
+		for _, c := range golden.SampleCases(t) {
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				check(t, c)
+			})
+		}
+	})
+}
+
 // call runs the tool at the root of the repository.
 func call(t *testing.T, in string, arguments ...string) (out, errors string, exit int) {
 	t.Helper()

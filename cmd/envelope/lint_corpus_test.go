@@ -16,11 +16,12 @@ import (
 // TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict,
 // and receivers lose nothing.
 func TestLintCorpus(t *testing.T) {
+	t.Parallel()
 	receivers := map[bool]*lintedReceiver{false: startReceiver(t, profile.Lenient), true: startReceiver(t, profile.Strict)}
 	linted := 0
-	for _, request := range golden.Corpus(t) {
+	for _, request := range golden.Sample(t) {
 		body := request.Decoded(t)
-		if request.EnvelopeKeys == nil || !testsize.Full() && len(body) > golden.SmallPayload {
+		if request.EnvelopeKeys == nil {
 			continue // lint is for envelopes
 		}
 		linted++
@@ -31,5 +32,9 @@ func TestLintCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("%d requests", linted)
-	assert.Greater(t, linted, 600)
+	least := 600
+	if !testsize.Full() {
+		least = 100
+	}
+	assert.Greater(t, linted, least)
 }
