@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"math"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // nearMisses returns texts that almost match rules, or match them as often as possible: the
@@ -41,17 +43,7 @@ var repeated = []string{
 	"-----BEGIN A PRIVATE KEY-----", "-----BEGIN A PRIVATE KEY-----\nx\n-----END ", "a@a-", "bearer  ", "bearer\u00a0", "//a:b", "x://a:b@", "DE12ABCDEFGHIJK",
 	"4111-1111 1111\u00a0111", "1.1.1.", "25525525", "111-11-111", "\u212a", "\u017fecret", "\x00", "token\x00=", "[Filtered]", "token=[Filtered]",
 	"Cookie:1", "::", "a::b", "token", "auth=", `token="[Filtered]`, "token={", "token=[", "1-", "a@a.", "12:34:56:78:9a:bc-", "session=", "users\\", "/home/", "a%3Dtoken&b=", "%61uth=a&", "x=auth\"&",
-}
-
-// fastest returns the shortest time per byte of a few runs.
-func fastest(runs int, rule func(text string), text string) float64 {
-	best := time.Duration(math.MaxInt64)
-	for range runs {
-		begin := time.Now()
-		rule(text)
-		best = min(best, time.Since(begin))
-	}
-	return float64(best.Nanoseconds()) / float64(len(text))
+	"auth=", "4111 ", "-----BEGIN A KEY", "DE12", "bearer ",
 }
 
 // costs are the parts of the default scrubbing.
@@ -73,41 +65,70 @@ func costs(s *Scrubber) map[string]func(string) {
 	return all
 }
 
-var allTexts = flag.Bool("all-texts", false, "measure all texts in TestCostOfNearMisses")
+var allTexts = flag.Bool("all-texts", false, "use all texts in TestCostOfNearMisses and BenchmarkNearMisses")
 
-// TestCostOfNearMisses: no text takes much longer per byte than an ordinary one, whatever its size.
-// All are measured in one run.
-func TestCostOfNearMisses(t *testing.T) {
-	const (
-		small, large = 2 << 10, 64 << 10
-		most         = 30 // times an ordinary text
-	)
-	s := newDefault(t)
-	ordinary := strings.Repeat("The customer 1.2.3.4 paid with 4111 1111 1111 1111 at 12:30:00, see https://example.com/a?b=c and mail a@example.com. ", large/118)
+// sampledNearMisses returns the near misses, or a sample of them that is always the same.
+func sampledNearMisses() []string {
 	units := nearMisses()
 	random := rand.New(rand.NewPCG(5, 5))
 	for len(units) > 200 && !*allTexts {
 		i := len(repeated) + random.IntN(len(units)-len(repeated))
 		units = slices.Delete(units, i, i+1)
 	}
-	for name, rule := range costs(s) {
-		type cost struct {
-			unit string
-			ns   float64
-		}
-		var all []cost
-		for _, unit := range units {
-			all = append(all, cost{unit, fastest(1, rule, strings.Repeat(unit, small/len(unit)+1))})
-		}
-		slices.SortFunc(all, func(a, b cost) int { return cmp.Compare(b.ns, a.ns) })
-		worst := cost{}
-		for _, c := range all[:10] {
-			if ns := fastest(2, rule, strings.Repeat(c.unit, large/len(c.unit))); ns > worst.ns {
-				worst = cost{c.unit, ns}
+	return units
+}
+
+// slowest returns the texts that need the longest per byte if they are repeated up to a size.
+func slowest(rule func(text string), units []string, size, count int) []string {
+	times := map[string]time.Duration{}
+	for _, unit := range units {
+		begin := time.Now()
+		rule(strings.Repeat(unit, size/len(unit)))
+		times[unit] = time.Since(begin)
+	}
+	return slices.SortedFunc(maps.Keys(times), func(a, b string) int { return cmp.Compare(times[b], times[a]) })[:count]
+}
+
+// TestCostOfNearMisses: no text takes quadratic time. Neither regular expressions nor the automaton
+// count their steps, so this is the one test with a limit of time. The slowest of the texts needs a
+// thirtieth of it on an idle machine; an algorithm that searches the rest of the text for each match
+// would need several times as long. BenchmarkNearMisses compares the times of linear texts.
+func TestCostOfNearMisses(t *testing.T) {
+	testsize.NeedFull(t)
+	t.Parallel()
+	const (
+		small, large = 8 << 10, 1 << 20
+		most         = 30 * time.Second
+	)
+	units := sampledNearMisses()
+	for name, rule := range costs(newDefault(t)) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, unit := range slowest(rule, units, small, 2) {
+				begin := time.Now()
+				rule(strings.Repeat(unit, large/len(unit)))
+				took := time.Since(begin)
+				t.Logf("%s for %q", took, unit)
+				assert.Less(t, took, most, "repetitions of %q", unit)
 			}
+		})
+	}
+}
+
+// BenchmarkNearMisses measures an ordinary text, and the slowest near miss of each rule.
+func BenchmarkNearMisses(b *testing.B) {
+	const small, large = 2 << 10, 64 << 10
+	units := sampledNearMisses()
+	for name, rule := range costs(newDefault(b)) {
+		ordinary := "The customer 1.2.3.4 paid with 4111 1111 1111 1111 at 12:30:00, see https://example.com/a?b=c and mail a@example.com. "
+		for kind, unit := range map[string]string{"ordinary": ordinary, "slowest": slowest(rule, units, small, 1)[0]} {
+			text := strings.Repeat(unit, large/len(unit))
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					rule(text)
+				}
+			})
 		}
-		base := fastest(2, costs(s)["policy full"], ordinary)
-		t.Logf("%-20s %6.0f ns/byte (an ordinary text: %.0f) for %q", name, worst.ns, base, worst.unit)
-		assert.Less(t, worst.ns, most*base, "%s: repetitions of %q", name, worst.unit)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 func newDefault(t testing.TB) *Scrubber {
@@ -210,14 +211,21 @@ func TestConfigErrors(t *testing.T) {
 // TestTriggersMissNothing: a pattern never matches a text without its triggers, and the automaton
 // finds what the regular expression of the password rule matches.
 func TestTriggersMissNothing(t *testing.T) {
+	t.Parallel()
+	n := 10_000
+	if !testsize.Full() {
+		n = 3000
+	}
 	random := rand.New(rand.NewPCG(7, 7))
-	for range 10_000 {
+	for range n {
 		text := text(random)
 		found := scan(text)
 		for _, patterns := range typePatterns {
 			for _, p := range patterns {
 				matches, _ := p.all(text)
-				require.False(t, len(matches) > 0 && !p.possible(found, text), "%q %v", text, p.regexp)
+				if len(matches) > 0 && !p.possible(found, text) {
+					require.Fail(t, "a match without its triggers", "%q %v", text, p.regexp)
+				}
 			}
 		}
 		require.Equal(t, passwordRegexp.MatchString(text), sensitiveText(text, found), "%q", text)
@@ -225,8 +233,8 @@ func TestTriggersMissNothing(t *testing.T) {
 	}
 }
 
-// TestHostile: deep, long and repetitive values take linear time, and end up replaced rather than
-// unchecked.
+// TestHostile: deep and long values end up replaced rather than unchecked, and repetitive ones cause
+// no panic. TestCostOfNearMisses checks that they need linear time.
 func TestHostile(t *testing.T) {
 	deep := any("password=x")
 	for range 3 * maxDepth {
@@ -238,21 +246,24 @@ func TestHostile(t *testing.T) {
 	assert.NotContains(t, fmt.Sprint(got), "password")
 	assert.Equal(t, Counts{ruleDepth: 1, ruleSize: 1}, counts)
 
-	begin := time.Now()
 	for _, unit := range []string{"token", "auth=", `"token":{`, "1.1.1.", "1-", "4111 ", "::", "-----BEGIN A KEY", "//a:b", "password='", "DE12", "a@a.", "bearer "} {
 		value := strings.Repeat(unit, maxText/64/len(unit))
 		_, _ = after(t, s, map[string]any{"a": value, "exception.message": value, "url.full": value, "gen_ai.prompt": value})
 	}
-	assert.Less(t, time.Since(begin), 2*time.Minute)
 }
 
 // TestHostilePattern: a configured pattern reads the rest of a text for each of its matches. There
 // is a limit; behind it, the whole text is replaced.
 func TestHostilePattern(t *testing.T) {
+	t.Parallel()
+	n := 1 << 20
+	if !testsize.Full() {
+		n = 1 << 16
+	}
 	s, err := New(Config{PIIConfig: `{"applications":{"$string":["r"]},"rules":{"r":{"type":"pattern","pattern":"x*y|x","redaction":{"method":"mask"}}}}`})
 	require.NoError(t, err)
-	got, counts := after(t, s, map[string]any{"short": "axb", "long": strings.Repeat("x", 1<<20) + "z"})
-	assert.Equal(t, map[string]any{"short": "a*b", "long": strings.Repeat("*", 1<<20+1)}, got)
+	got, counts := after(t, s, map[string]any{"short": "axb", "long": strings.Repeat("x", n) + "z"})
+	assert.Equal(t, map[string]any{"short": "a*b", "long": strings.Repeat("*", n+1)}, got)
 	assert.Equal(t, Counts{"r": 2}, counts)
 }
 
