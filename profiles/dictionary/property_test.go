@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -197,10 +198,19 @@ func read(t *testing.T, p pprofile.Profiles) []wordSample {
 	return samples
 }
 
+// seeds returns a number of random messages: a sixth of that of the full size in small size.
+func seeds(full uint64) uint64 {
+	if testsize.Full() {
+		return full
+	}
+	return full / 6
+}
+
 // Whatever goes in comes out, the message is valid, and neither the order of the tables nor that of
 // the samples is part of the content.
 func TestRoundTripOfRandomMessages(t *testing.T) {
-	for seed := range uint64(500) {
+	t.Parallel()
+	for seed := range seeds(500) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		samples := randomSamples(r)
 		p := build(samples, nil)

@@ -25,6 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
@@ -158,8 +159,13 @@ func TestBrokenFiles(t *testing.T) {
 
 // TestDeepStacks: one deep stack with many leaves is small in a file, and would be large in OTLP.
 func TestDeepStacks(t *testing.T) {
+	t.Parallel()
+	depth := 5_000
+	if testsize.Full() {
+		depth = 50_000
+	}
 	var nodes, samples, deltas []string
-	for i := range 50_000 {
+	for i := range depth {
 		nodes = append(nodes, fmt.Sprintf(`{"id":%d,"parent":%d,"callFrame":{"functionName":"f%d"}}`, i+1, i, i%3))
 		samples, deltas = append(samples, fmt.Sprint(i+1)), append(deltas, "1")
 	}
@@ -238,6 +244,8 @@ func TestCollapsedLines(t *testing.T) {
 // TestManyEntries: a file within the maximum size of an import has so many different frames, stacks
 // or samples that its message would need gigabytes. Each limit is a loss, or an error.
 func TestManyEntries(t *testing.T) {
+	testsize.NeedFull(t) // hundreds of thousands of frames
+	t.Parallel()
 	var lines strings.Builder
 	for i := range 350_000 {
 		fmt.Fprintf(&lines, "%x 1\n", i)

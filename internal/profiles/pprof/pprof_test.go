@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -133,6 +134,8 @@ func TestMappings(t *testing.T) {
 
 // TestGoToolPprof has the tool itself read a file, and say what was put in.
 func TestGoToolPprof(t *testing.T) {
+	testsize.NeedFull(t)
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "shop.pb.gz")
 	f, err := os.Create(file)
 	require.NoError(t, err)

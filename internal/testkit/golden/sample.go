@@ -13,7 +13,7 @@ import (
 
 // Sample returns the recorded requests for the size of the tests, in the order of their index: in
 // full size all of them, in small size the shortest one of each SDK and combination of item types,
-// unless that has more than 64 KiB.
+// unless that has more than 32 KiB.
 func Sample(t testing.TB) []Request {
 	t.Helper()
 	all := Corpus(t)
@@ -29,7 +29,7 @@ func Sample(t testing.TB) []Request {
 	}
 	var sample []Request
 	for i := range all {
-		if shortest[kindOf(&all[i])] == &all[i] && len(all[i].Decoded(t)) <= 64<<10 {
+		if shortest[kindOf(&all[i])] == &all[i] && len(all[i].Decoded(t)) <= 32<<10 {
 			sample = append(sample, all[i])
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
@@ -87,7 +88,7 @@ func TestNothingElseIsLost(t *testing.T) {
 	settings := sentryitems.DefaultSettings()
 	settings.IncludePII = true
 	items, lost := map[sentry.ItemType]int{}, map[string]string{} // by path, with an example
-	for _, request := range golden.Corpus(t) {
+	for _, request := range golden.Sample(t) {
 		examined := profilefile.Examine(envelopeOf(t, request), settings, time.Unix(1_795_225_000, 0))
 		for _, item := range examined.Items {
 			kind := item.Header.Type
@@ -125,7 +126,7 @@ func TestNothingElseIsLost(t *testing.T) {
 	}
 	assert.Empty(t, lost)
 	for i, l := range listed {
-		assert.True(t, matched[i], "%v: nothing is lost there any more", l)
+		assert.True(t, matched[i] || !testsize.Full(), "%v: nothing is lost there any more", l)
 	}
 	t.Log(items)
 	for _, kind := range []sentry.ItemType{
