@@ -68,7 +68,10 @@ func TestCheckLines(t *testing.T) {
 func TestCheckOlderVersion(t *testing.T) {
 	file := written(t, profilefile.OTLPProto, "1.9", dictionarytest.ValidProfiles())
 	out, _, exit := call(t, file, "check", "-")
-	assert.Equal(t, "-: file: warning version: 1 message of a version before OTLP 1.10, translated for the check ["+fromVersions+"]\n", out)
+	assert.Equal(t, 1, strings.Count(out, "\n"), out)
+	for _, fact := range []string{"-: file: warning version: 1 message", "OTLP 1.10", "[" + fromVersions + "]"} {
+		assert.Contains(t, out, fact)
+	}
 	assert.Equal(t, exitOK, exit)
 	_, _, exit = call(t, file, "check", "--strict", "-")
 	assert.Equal(t, exitFailed, exit)

@@ -58,18 +58,26 @@ func TestLintRules(t *testing.T) {
 
 func TestLintText(t *testing.T) {
 	const file = "testdata/cases/rule-duration/in.envelope"
-	const text = "duration: Sentry discards the profile as profiling_duration_is_too_long; lenient receiver: kept [relay-profiling/src/outcomes.rs]\n"
+	isFinding := func(out, level string) {
+		assert.Equal(t, 1, strings.Count(out, "\n"), out)
+		assert.Contains(t, out, file+": item 1 (profile_chunk): "+level+" duration: ")
+		for _, fact := range []string{"profiling_duration_is_too_long", "kept", " [relay-profiling/src/outcomes.rs]\n"} {
+			assert.Contains(t, out, fact)
+		}
+	}
 	out, errors, exit := call(t, "", "lint", file)
-	assert.Equal(t, file+": item 1 (profile_chunk): warning "+text, out)
+	isFinding(out, "warning")
 	assert.Empty(t, errors)
 	assert.Equal(t, exitOK, exit)
 
 	out, _, exit = call(t, "", "lint", "--strict", file)
-	assert.Equal(t, file+": item 1 (profile_chunk): error "+text, out)
+	isFinding(out, "error")
 	assert.Equal(t, exitFailed, exit)
 
 	out, _, exit = call(t, "{}\n{\"type\":\"profil\"}\n{}\n", "lint", "-")
-	assert.Equal(t, "-: item 1 (profil): warning item_type: the item type is not published ["+fromItems+"]\n", out)
+	assert.Equal(t, 1, strings.Count(out, "\n"), out)
+	assert.Contains(t, out, "-: item 1 (profil): warning item_type: ")
+	assert.Contains(t, out, " ["+fromItems+"]\n")
 	assert.Equal(t, exitOK, exit)
 
 	_, _, exit = call(t, "", "lint", "--format", "xml", file)
@@ -82,8 +90,10 @@ func TestLintFormats(t *testing.T) {
 	var findings []finding
 	require.NoError(t, json.Unmarshal([]byte(out), &findings))
 	require.Len(t, findings, 2)
+	assert.Contains(t, findings[0].Message, "at byte 0 of 8")
+	findings[0].Message = ""
 	assert.Equal(t, finding{File: file, Level: levelError, Rule: "profiling_invalid_json", Item: 2, Type: "profile_chunk", Subject: ofItem,
-		Reason: "profiling_invalid_json", Count: 1, Message: "the item is discarded: expected '{' at byte 0 of 8", Source: fromProfiles}, findings[0])
+		Reason: "profiling_invalid_json", Count: 1, Source: fromProfiles}, findings[0])
 	assert.Equal(t, exitFailed, exit)
 
 	out, _, _ = call(t, "", "lint", "--format", "json", "testdata/cases/sdk-python-v1/in.envelope")

@@ -110,8 +110,9 @@ func TestRoundTrip(t *testing.T) {
 	large, err := decode(t, "testdata", "otlp-1.9", "large.pb")
 	require.NoError(t, err)
 	_, _, err = dialect.Current(large)
-	require.EqualError(t, err, "profiles of old-profiler 0.9 are in an unknown dialect of OTLP, older than 1.10; update the producer to a version with OTLP 1.10 or later",
-		"a value of 3e9 does not fit into 32 bits")
+	for _, fact := range []string{"old-profiler 0.9", "unknown dialect", "older than 1.10", "update the producer"} {
+		require.ErrorContains(t, err, fact, "a value of 3e9 does not fit into 32 bits")
+	}
 
 	_, err = decode(t, "testdata", "otlp-1.9", "attributes.pb")
 	require.ErrorContains(t, err, "LinkIndex", "collectors reject lists of attributes when they decode them")

@@ -134,17 +134,22 @@ func TestDecode(t *testing.T) {
 
 // Messages that have no meaning in the current dialect are rejected with one line.
 func TestDecodeRejects(t *testing.T) {
-	const update = "; update the producer to a version with OTLP 1.10 or later"
-	for path, want := range map[string]string{
-		"otlp-1.7/ambiguous.pb": "profiles of old-profiler 0.7 are in OTLP 1.7 and cannot be translated (a sample has 1 values and 2 times for 1 sample types)" + update,
-		"otlp-1.7/outside.pb":   "profiles of old-profiler 0.7 are in OTLP 1.7 and cannot be translated (a stack has 2 locations from 3, of 4)" + update,
+	says := func(err error, facts ...string) {
+		for _, fact := range append(facts, "update the producer") {
+			require.ErrorContains(t, err, fact)
+		}
+		require.NotContains(t, err.Error(), "\n")
+	}
+	for path, reason := range map[string]string{
+		"otlp-1.7/ambiguous.pb": "1 values and 2 times for 1 sample types",
+		"otlp-1.7/outside.pb":   "2 locations from 3, of 4",
 	} {
 		_, _, err := dialect.Decode(read(t, "testdata", path))
-		require.EqualError(t, err, want)
+		says(err, "old-profiler 0.7", "OTLP 1.7", reason)
 	}
 	tables := append(read(t, "testdata", "otlp-1.9", "totals.pb"), 0x1a, 0) // OTLP 1.6: tables in the request
 	_, _, err := dialect.Decode(tables)
-	require.EqualError(t, err, "profiles of old-profiler 0.9 are in OTLP 1.6"+update)
+	says(err, "old-profiler 0.9", "OTLP 1.6")
 }
 
 // Recordings of one program by versions of async-profiler that have different dialects.
@@ -215,7 +220,7 @@ func TestBounded(t *testing.T) {
 		p.ResourceProfiles().At(0).Resource().Attributes().PutStr(fmt.Sprint(i), long)
 	}
 	_, err := dialect.Encode(encode(t, p), dialect.V1_9, false)
-	require.EqualError(t, err, "it becomes too large")
+	require.ErrorContains(t, err, "too large")
 
 	stacks := manyRanges(20_000)
 	_, _, err = dialect.Decode(stacks)

@@ -174,7 +174,7 @@ func TestDeepStacks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Less(t, new(pprofile.ProtoMarshaler).ProfilesSize(imported), 10<<20)
 	require.Len(t, losses, 1)
-	assert.Equal(t, "frames deeper than 1024", losses[0].What)
+	assert.Contains(t, losses[0].What, "1024")
 
 	var wide strings.Builder
 	deep := strings.Repeat("a;", importer.MaxDepth-1)
@@ -238,7 +238,8 @@ func TestCollapsedLines(t *testing.T) {
 	_, _, err = collapsed.Read(nil, options)
 	assert.ErrorIs(t, err, importer.ErrEmpty)
 	_, _, err = collapsed.Read([]byte("A text\nwith lines\nof chapter 1\n"), options)
-	assert.EqualError(t, err, "1 lines have a stack and a weight, 2 have not")
+	assert.ErrorContains(t, err, "1 lines have")
+	assert.ErrorContains(t, err, "2 have not")
 }
 
 // TestManyEntries: a file within the maximum size of an import has so many different frames, stacks
@@ -255,7 +256,7 @@ func TestManyEntries(t *testing.T) {
 	assert.Less(t, imported.Dictionary().LocationTable().Len(), 265_000)
 	assert.Less(t, timelinetest.Profile(imported).Samples().Len(), 265_000)
 	require.Len(t, losses, 1, "the others are one frame")
-	assert.Equal(t, "names of frames beyond 262144", losses[0].What)
+	assert.Contains(t, losses[0].What, "262144")
 
 	lines.Reset()
 	for i := range 550 {
