@@ -28,7 +28,7 @@ const (
 
 // Server stores every accepted envelope.
 type Server struct {
-	http *httptest.Server
+	url string
 
 	mu        sync.Mutex
 	answer    func(*Request) Answer
@@ -57,14 +57,15 @@ type Answer struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	s := &Server{}
-	s.http = httptest.NewServer(http.HandlerFunc(s.serve))
-	t.Cleanup(s.http.Close)
+	server := httptest.NewServer(http.HandlerFunc(s.serve))
+	t.Cleanup(server.Close)
+	s.url = server.URL
 	return s
 }
 
 // DSN is the address of the server's one project.
 func (s *Server) DSN() string {
-	return strings.Replace(s.http.URL, "://", "://"+PublicKey+"@", 1) + "/" + ProjectID
+	return strings.Replace(s.url, "://", "://"+PublicKey+"@", 1) + "/" + ProjectID
 }
 
 // Answer sets how requests are answered from now on; nil is 200.
