@@ -37,7 +37,7 @@ type exporters struct {
 
 func startBoth(t *testing.T, edit func(*Config)) exporters {
 	t.Helper()
-	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	h := &harness{t: t, sentry: fakesentry.StartInMemory(t), metrics: componenttest.NewTelemetry()}
 	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
 	cfg, f := testConfig(h.sentry, edit), NewFactory()
 	profiles, err := f.CreateProfiles(t.Context(), h.settings(), cfg)
@@ -48,10 +48,10 @@ func startBoth(t *testing.T, edit func(*Config)) exporters {
 	require.NoError(t, err)
 	metrics, err := f.CreateMetrics(t.Context(), h.settings(), cfg)
 	require.NoError(t, err)
-	require.NoError(t, logs.Start(t.Context(), componenttest.NewNopHost()))
-	require.NoError(t, metrics.Start(t.Context(), componenttest.NewNopHost()))
-	require.NoError(t, profiles.Start(t.Context(), componenttest.NewNopHost()))
-	require.NoError(t, traces.Start(t.Context(), componenttest.NewNopHost()))
+	require.NoError(t, logs.Start(t.Context(), h.host()))
+	require.NoError(t, metrics.Start(t.Context(), h.host()))
+	require.NoError(t, profiles.Start(t.Context(), h.host()))
+	require.NoError(t, traces.Start(t.Context(), h.host()))
 	t.Cleanup(func() {
 		require.NoError(t, profiles.Shutdown(context.Background()))
 		require.NoError(t, traces.Shutdown(context.Background()))

@@ -5,6 +5,7 @@ package sentryexporter
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -14,9 +15,11 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/config/configmiddleware"
 	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
@@ -28,19 +31,23 @@ import (
 // harness is a started exporter in front of a fake Sentry. It translates nothing: what it sends is
 // handmade.
 type harness struct {
-	t          *testing.T
-	sentry     *fakesentry.Server
-	metrics    *componenttest.Telemetry
-	logs       *observer.ObservedLogs
-	events     chan *componentstatus.Event
-	extensions map[component.ID]component.Component
-	started    *sentryExporter
+	t       *testing.T
+	sentry  *fakesentry.Server
+	metrics *componenttest.Telemetry
+	logs    *observer.ObservedLogs
+	events  chan *componentstatus.Event
+	started *sentryExporter
 }
 
 // start starts an exporter with fast retries.
 func start(t *testing.T, edit func(*Config)) *harness {
 	t.Helper()
-	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	return startAt(t, fakesentry.StartInMemory(t), edit)
+}
+
+func startAt(t *testing.T, server *fakesentry.Server, edit func(*Config)) *harness {
+	t.Helper()
+	h := &harness{t: t, sentry: server, metrics: componenttest.NewTelemetry()}
 	t.Cleanup(func() { require.NoError(t, h.metrics.Shutdown(context.Background())) })
 	cfg := testConfig(h.sentry, edit)
 	require.NoError(t, cfg.Validate())
@@ -70,6 +77,7 @@ func newTestExporter(t *testing.T, cfg *Config, set exporter.Settings) *sentryEx
 func testConfig(server *fakesentry.Server, edit func(*Config)) *Config {
 	cfg := createDefaultConfig().(*Config)
 	cfg.DSN = configopaque.String(server.DSN())
+	cfg.HTTP.Middlewares = []configmiddleware.Config{{ID: dialerID}}
 	cfg.Retry.InitialInterval = time.Millisecond
 	cfg.Retry.MaxInterval = 10 * time.Millisecond
 	if edit != nil {
@@ -88,18 +96,35 @@ func (h *harness) settings() exporter.Settings {
 // statusHost is a host of the collector's service.
 type statusHost struct {
 	component.Host
-	extensions map[component.ID]component.Component
-	events     chan *componentstatus.Event
+	events chan *componentstatus.Event
 }
 
-func (h statusHost) GetExtensions() map[component.ID]component.Component { return h.extensions }
-func (h statusHost) Report(event *componentstatus.Event)                 { h.events <- event }
+func (statusHost) GetExtensions() map[component.ID]component.Component {
+	return map[component.ID]component.Component{dialerID: dialer{}}
+}
+
+func (h statusHost) Report(event *componentstatus.Event) { h.events <- event }
+
+// dialer is an extension that connects exporters to servers in memory.
+type dialer struct {
+	component.StartFunc
+	component.ShutdownFunc
+}
+
+var dialerID = component.MustNewID("dialer")
+
+func (dialer) GetHTTPRoundTripper(context.Context) (extensionmiddleware.WrapHTTPRoundTripperFunc, error) {
+	return func(_ context.Context, base http.RoundTripper) (http.RoundTripper, error) {
+		base.(*http.Transport).DialContext = fakesentry.Dial
+		return base, nil
+	}, nil
+}
 
 func (h *harness) host() component.Host {
 	if h.events == nil {
 		h.events = make(chan *componentstatus.Event, 100)
 	}
-	return statusHost{componenttest.NewNopHost(), h.extensions, h.events}
+	return statusHost{componenttest.NewNopHost(), h.events}
 }
 
 // stop may be called twice.

@@ -5,6 +5,7 @@ package sentryexporter
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -51,44 +52,53 @@ func (e exporters) eventsOf(trace byte) (payloads []string) {
 // TestFailuresOfGoInTwoSignals: each failure is one event, with the stack if a span states it, in
 // any order of the signals.
 func TestFailuresOfGoInTwoSignals(t *testing.T) {
-	e := startBoth(t, nil)
-	const logFirst, onlyLog, spanFirst = 1, 2, 3
-	require.NoError(t, e.logs(logOfGo(logFirst)))
-	require.NoError(t, e.logs(logOfGo(onlyLog)))
-	require.NoError(t, e.logs(logOfGo(onlyLog)))
-	require.NoError(t, e.traces(spanOfGo(spanFirst)))
-	require.NoError(t, e.logs(logOfGo(spanFirst)))
-	require.NoError(t, e.traces(spanOfGo(logFirst)))
-	for _, trace := range []byte{logFirst, spanFirst} {
-		require.Eventually(t, func() bool { return len(e.eventsOf(trace)) == 1 }, 30*time.Second, time.Millisecond)
-	}
-	assert.Empty(t, e.eventsOf(onlyLog), "it waits for its span")
+	synctest.Test(t, func(t *testing.T) {
+		e := startBoth(t, nil)
+		const logFirst, onlyLog, spanFirst = 1, 2, 3
+		require.NoError(t, e.logs(logOfGo(logFirst)))
+		require.NoError(t, e.logs(logOfGo(onlyLog)))
+		require.NoError(t, e.logs(logOfGo(onlyLog)))
+		require.NoError(t, e.traces(spanOfGo(spanFirst)))
+		require.NoError(t, e.logs(logOfGo(spanFirst)))
+		require.NoError(t, e.traces(spanOfGo(logFirst)))
+		time.Sleep(holdTime - time.Millisecond)
+		for _, trace := range []byte{logFirst, spanFirst} {
+			require.Len(t, e.eventsOf(trace), 1)
+		}
+		assert.Empty(t, e.eventsOf(onlyLog), "it waits for its span")
 
-	require.Eventually(t, func() bool { return len(e.eventsOf(onlyLog)) == 1 }, 3*holdTime, 10*time.Millisecond)
-	require.NoError(t, e.traces(spanOfGo(onlyLog)))
-	require.EventuallyWithT(t, func(t *assert.CollectT) {
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		require.Len(t, e.eventsOf(onlyLog), 1)
+		require.NoError(t, e.traces(spanOfGo(onlyLog)))
+		synctest.Wait()
 		assert.Equal(t, map[string]int64{"reason=duplicate_exception": 4}, e.counts(discarded))
-	}, 30*time.Second, 10*time.Millisecond)
-	for trace, stacks := range map[byte]int{logFirst: 1, onlyLog: 0, spanFirst: 1} {
-		require.Len(t, e.eventsOf(trace), 1)
-		assert.Equal(t, stacks, strings.Count(e.eventsOf(trace)[0], `"stacktrace"`))
-	}
-	assert.Len(t, e.taken(sentry.ItemLog), 4)
+		for trace, stacks := range map[byte]int{logFirst: 1, onlyLog: 0, spanFirst: 1} {
+			require.Len(t, e.eventsOf(trace), 1)
+			assert.Equal(t, stacks, strings.Count(e.eventsOf(trace)[0], `"stacktrace"`))
+		}
+		assert.Len(t, e.taken(sentry.ItemLog), 4)
+	})
 }
 
 // TestNothingWaitsBehindHeldEvents: there are more held events than consumers, and another error
 // arrives after them.
 func TestNothingWaitsBehindHeldEvents(t *testing.T) {
-	e := startBoth(t, func(cfg *Config) { cfg.Errors.MaxPerMinute = 0 })
-	const held = 100
-	for trace := range byte(held) {
-		require.NoError(t, e.logs(logOfGo(trace+1)))
-	}
-	require.NoError(t, e.logs(failedLog(held+1)))
-	require.Eventually(t, func() bool { return len(e.eventsOf(held+1)) == 1 }, 30*time.Second, time.Millisecond)
-	assert.Len(t, e.taken(sentry.ItemEvent), 1, "the others are not due yet")
-	require.Eventually(t, func() bool { return len(e.taken(sentry.ItemEvent)) == held+1 }, 3*holdTime, 10*time.Millisecond)
-	assert.Empty(t, e.counts(discarded))
+	synctest.Test(t, func(t *testing.T) {
+		e := startBoth(t, func(cfg *Config) { cfg.Errors.MaxPerMinute = 0 })
+		const held = 100
+		for trace := range byte(held) {
+			require.NoError(t, e.logs(logOfGo(trace+1)))
+		}
+		require.NoError(t, e.logs(failedLog(held+1)))
+		synctest.Wait()
+		assert.Len(t, e.eventsOf(held+1), 1)
+		assert.Len(t, e.taken(sentry.ItemEvent), 1, "the others are not due yet")
+		time.Sleep(holdTime)
+		synctest.Wait()
+		assert.Len(t, e.taken(sentry.ItemEvent), held+1)
+		assert.Empty(t, e.counts(discarded))
+	})
 }
 
 // TestHeldEventsAtShutdown: an exporter that stops sends the events that wait.

@@ -3,9 +3,11 @@
 package sentryexporter
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -117,37 +119,40 @@ func TestResentMessage(t *testing.T) {
 // TestFlood: a loop of exceptions yields a bounded number of events. All others are counted, and
 // reported to Sentry.
 func TestFlood(t *testing.T) {
-	const messages, spans, limit = 20, 500, 60
-	e := startBoth(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true; cfg.Errors.MaxPerMinute = limit })
-	begin := time.Now()
-	for m := range messages {
-		traces := failedSpan(1)
-		scope := traces.ResourceSpans().At(0).ScopeSpans().At(0)
-		for i := range spans - 1 {
-			scope.Spans().At(0).CopyTo(scope.Spans().AppendEmpty())
-			scope.Spans().At(i + 1).SetTraceID(pcommon.TraceID{byte(m), byte(i), byte(i >> 8), 1})
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 60
+		messages, spans := 20, 500
+		if !testsize.Full() {
+			messages, spans = 5, 100
 		}
-		scope.Spans().At(0).SetTraceID(pcommon.TraceID{byte(m), 0, 0, 2})
-		require.NoError(t, e.traces(traces))
-	}
-	minutes := int(time.Since(begin)/time.Minute) + 2
-	events := len(e.taken(sentry.ItemEvent))
-	assert.GreaterOrEqual(t, events, limit)
-	assert.LessOrEqual(t, events, limit*minutes)
-	assert.Equal(t, map[string]int64{"reason=sampled": int64(messages*spans - events)}, e.counts(discarded))
+		e := startBoth(t, func(cfg *Config) { withoutQueue(cfg); cfg.ReportLosses = true; cfg.Errors.MaxPerMinute = limit })
+		for m := range messages {
+			traces := failedSpan(1)
+			scope := traces.ResourceSpans().At(0).ScopeSpans().At(0)
+			for i := range spans - 1 {
+				scope.Spans().At(0).CopyTo(scope.Spans().AppendEmpty())
+				scope.Spans().At(i + 1).SetTraceID(pcommon.TraceID{byte(m), byte(i), byte(i >> 8), 1})
+			}
+			scope.Spans().At(0).SetTraceID(pcommon.TraceID{byte(m), 0, 0, 2})
+			require.NoError(t, e.traces(traces))
+		}
+		assert.Len(t, e.taken(sentry.ItemEvent), limit)
+		assert.Equal(t, map[string]int64{"reason=sampled": int64(messages*spans - limit)}, e.counts(discarded))
 
-	require.NotEmpty(t, e.taken(sentry.ItemClientReport))
-	var report struct {
-		Discarded []struct {
-			Reason, Category string
-			Quantity         int
-		} `json:"discarded_events"`
-	}
-	require.NoError(t, json.Unmarshal(e.taken(sentry.ItemClientReport)[0].Items[0].Payload, &report))
-	require.Len(t, report.Discarded, 1)
-	assert.Equal(t, "sample_rate", report.Discarded[0].Reason)
-	assert.Equal(t, "error", report.Discarded[0].Category)
-	assert.Positive(t, report.Discarded[0].Quantity)
+		require.NotEmpty(t, e.taken(sentry.ItemClientReport))
+		var report struct {
+			Discarded []struct {
+				Reason, Category string
+				Quantity         int
+			} `json:"discarded_events"`
+		}
+		require.NoError(t, json.Unmarshal(e.taken(sentry.ItemClientReport)[0].Items[0].Payload, &report))
+		require.Len(t, report.Discarded, 1)
+		assert.Equal(t, "sample_rate", report.Discarded[0].Reason)
+		assert.Equal(t, "error", report.Discarded[0].Category)
+		assert.Positive(t, report.Discarded[0].Quantity)
+	})
 }
 
 func TestFloodOfKinds(t *testing.T) {
@@ -194,37 +199,40 @@ func TestOneFailureInTwoSignals(t *testing.T) {
 // TestFloodOfAMillion: a loop of exceptions yields a bounded number of events, and every other one
 // is counted. Their traces differ, so they are not duplicates.
 func TestFloodOfAMillion(t *testing.T) {
-	total := 1_000_000
-	if !testsize.Full() {
-		total = 20_000
-	}
-	h := &harness{t: t, metrics: componenttest.NewTelemetry()}
-	e := newTestExporter(t, testConfig(fakesentry.Start(t), func(cfg *Config) { cfg.Errors.MaxPerMinute = 10 }), h.settings())
-	start, created := time.Now(), 0
-	const each = 1000
-	for first := 0; first < total; first += each {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		total := 1_000_000
+		if !testsize.Full() {
+			total = 5_000
+		}
+		h := &harness{t: t, metrics: componenttest.NewTelemetry()}
+		e := newTestExporter(t, testConfig(fakesentry.StartInMemory(t), func(cfg *Config) { cfg.Errors.MaxPerMinute = 10 }), h.settings())
+		created := 0
+		const each = 1000
 		logs := plog.NewLogs()
 		records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()
 		for i := range each {
 			record := records.AppendEmpty()
-			id := first + i + 1
-			record.SetTraceID(pcommon.TraceID{byte(id), byte(id >> 8), byte(id >> 16), 1})
+			record.SetTraceID(pcommon.TraceID{byte(i), byte(i >> 8), 1})
 			record.SetSpanID(pcommon.SpanID{1})
 			record.SetTimestamp(1_700_000_000_000_000_000)
 			record.Attributes().PutStr("exception.type", "CheckoutError")
 			record.Attributes().PutStr("exception.message", "order failed")
 		}
 		export := toissues.FromLogs(logs, toissues.Options{FromLogs: toissues.All})
-		issues, err := e.convertIssues(t.Context(), export)
-		require.NoError(t, err)
-		issues.finish(t.Context(), nil)
-		created += len(issues.requests)
-	}
-	minutes := int(time.Since(start)/time.Minute) + 2
-	assert.GreaterOrEqual(t, created, 10)
-	assert.LessOrEqual(t, created, 10*minutes)
-	t.Logf("%d events of %d exceptions", created, total)
-	assert.Equal(t, int64(total-created), h.counts(discarded)["reason=sampled"])
-	assert.Equal(t, total-created, e.losses.counts[loss{lossSampled, sentry.CategoryError}])
-	require.NoError(t, h.metrics.Shutdown(t.Context()))
+		require.Len(t, export.Events, each)
+		for first := 0; first < total; first += each {
+			for i := range export.Events { // as those of other traces
+				binary.LittleEndian.PutUint32(export.Events[i].Failure[:], uint32(first+i))
+			}
+			issues, err := e.convertIssues(t.Context(), export)
+			require.NoError(t, err)
+			issues.finish(t.Context(), nil)
+			created += len(issues.requests)
+		}
+		assert.Equal(t, 10, created)
+		assert.Equal(t, int64(total-created), h.counts(discarded)["reason=sampled"])
+		assert.Equal(t, total-created, e.losses.counts[loss{lossSampled, sentry.CategoryError}])
+		require.NoError(t, h.metrics.Shutdown(t.Context()))
+	})
 }

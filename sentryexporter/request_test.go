@@ -13,18 +13,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestStoredRequests: what the queue has on disk is sent with the same bytes and headers after a
 // restart.
 func TestStoredRequests(t *testing.T) {
+	t.Parallel()
 	container := spanContainer(2)
 	container.EventID = ""
 	container.Trace = &sentry.DynamicSamplingContext{TraceID: "0123456789abcdef0123456789abcdef"}
 	container.Item.Header.ContentType = sentry.ContentTypeSpans
 	container.Item.Header.ItemCount = jsonscan.Some(3)
 	large := backendChunk(3)
-	large.Item.Payload = bytes.Repeat([]byte("x"), sentry.MaxOutgoingChunk)
+	size := sentry.MaxOutgoingChunk
+	if !testsize.Full() {
+		size = 1 << 20
+	}
+	large.Item.Payload = bytes.Repeat([]byte("x"), size)
 	want := &request{Version: requestVersion, Count: 7, Envelopes: []envelope{backendChunk(1), container, large}}
 
 	unreadable := 0
@@ -71,7 +77,7 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	later, err := encoding.Marshal(t.Context(), &request{Version: requestVersion + 1})
 	require.NoError(t, err)
 	_, _, err = encoding.Unmarshal(later)
-	assert.ErrorContains(t, err, "format 2 is from a later version, expected at most 1")
+	assert.ErrorContains(t, err, "format 2 ")
 	assert.Equal(t, 1, unreadable)
 }
 

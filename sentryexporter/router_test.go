@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -36,7 +37,7 @@ type routed struct {
 }
 
 func startRouted(t *testing.T, edit func(*Config)) routed {
-	r := routed{alpha: fakesentry.Start(t), beta: fakesentry.Start(t)}
+	r := routed{alpha: fakesentry.StartInMemory(t), beta: fakesentry.StartInMemory(t)}
 	r.exporters = startBoth(t, func(cfg *Config) {
 		cfg.DSNs = []RouteConfig{
 			{Match: map[string]string{"service.name": "alpha"}, DSN: configopaque.String(r.alpha.DSN())},
@@ -137,113 +138,118 @@ func received(t assert.TestingT, server *fakesentry.Server, service string) (typ
 
 // TestProjects: every resource of every signal arrives at its project, and nowhere else.
 func TestProjects(t *testing.T) {
-	e := startRouted(t, nil)
-	require.NoError(t, e.profiles(routedProfiles()))
-	require.NoError(t, e.traces(routedTraces()))
-	require.NoError(t, e.logs(routedLogs()))
-	require.NoError(t, e.points(routedMetrics()))
-	require.EventuallyWithT(t, func(t *assert.CollectT) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startRouted(t, nil)
+		require.NoError(t, e.profiles(routedProfiles()))
+		require.NoError(t, e.traces(routedTraces()))
+		require.NoError(t, e.logs(routedLogs()))
+		require.NoError(t, e.points(routedMetrics()))
+		synctest.Wait()
 		// One failure per project: the log record and the span of the first trace are the same
 		// failure.
 		assert.Equal(t, []string{"event", "event", "log", "profile_chunk", "profile_chunk", "trace_metric", "transaction", "transaction"}, received(t, e.alpha, "alpha"))
 		for server, service := range map[*fakesentry.Server]string{e.beta: "beta", e.sentry: "gamma"} {
 			assert.Equal(t, []string{"event", "event", "log", "profile_chunk", "trace_metric", "transaction"}, received(t, server, service))
 		}
-	}, 30*time.Second, 10*time.Millisecond)
-	sent := e.counts("otelcol_exporter_sentry_envelope_items")
-	for server, chunks := range map[*fakesentry.Server]int64{e.alpha: 2, e.beta: 1, e.sentry: 1} {
-		dsn, err := sentry.ParseDSN(server.DSN())
-		require.NoError(t, err)
-		assert.Equal(t, chunks, sent["outcome=sent project="+dsn.Host+"/42 type=profile_chunk"], "%v", sent)
-	}
+		sent := e.counts("otelcol_exporter_sentry_envelope_items")
+		for server, chunks := range map[*fakesentry.Server]int64{e.alpha: 2, e.beta: 1, e.sentry: 1} {
+			dsn, err := sentry.ParseDSN(server.DSN())
+			require.NoError(t, err)
+			assert.Equal(t, chunks, sent["outcome=sent project="+dsn.Host+"/42 type=profile_chunk"], "%v", sent)
+		}
+	})
 }
 
 // TestProjectsDoNotDelayEachOther: one project is down and another one is limited for an hour; a
 // third gets everything.
 func TestProjectsDoNotDelayEachOther(t *testing.T) {
-	e := startRouted(t, nil)
-	e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
-	e.beta.Answer(func(*fakesentry.Request) fakesentry.Answer {
-		return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600::organization"}}
-	})
-	const messages = 100 // more than the consumers of a queue
-	for range messages {
-		require.NoError(t, e.points(routedMetrics()))
-	}
-	require.EventuallyWithT(t, func(t *assert.CollectT) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startRouted(t, nil)
+		e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
+		e.beta.Answer(func(*fakesentry.Request) fakesentry.Answer {
+			return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600::organization"}}
+		})
+		const messages = 100 // more than the consumers of a queue
+		for range messages {
+			require.NoError(t, e.points(routedMetrics()))
+		}
+		time.Sleep(100 * time.Millisecond)
 		assert.Len(t, e.sentry.Taken(), messages)
-	}, 30*time.Second, 10*time.Millisecond)
-	assert.Empty(t, e.alpha.Taken())
-	assert.Empty(t, e.beta.Taken())
-	assert.LessOrEqual(t, len(e.beta.Requests()), 10, "a limit of its own")
+		assert.Empty(t, e.alpha.Taken())
+		assert.Empty(t, e.beta.Taken())
+		assert.LessOrEqual(t, len(e.beta.Requests()), 10, "a limit of its own")
+	})
 }
 
 // TestFullQueueOfOneProject: the error is permanent if another project has accepted its part,
 // because the sender would repeat that part. The refused part is then counted.
 func TestFullQueueOfOneProject(t *testing.T) {
-	e := startRouted(t, func(cfg *Config) {
-		cfg.ReportLosses = true
-		queue := *cfg.Queue.Get()
-		queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50 // 40 consumers have one each
-		*cfg.Queue.Get() = queue
+	synctest.Test(t, func(t *testing.T) {
+		e := startRouted(t, func(cfg *Config) {
+			cfg.ReportLosses = true
+			queue := *cfg.Queue.Get()
+			queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50 // 40 consumers have one each
+			*cfg.Queue.Get() = queue
+		})
+		e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
+		var err error
+		accepted := 0
+		for ; err == nil; accepted++ {
+			require.Less(t, accepted, 1000)
+			err = e.points(routedMetrics())
+			synctest.Wait()
+			require.Len(t, e.sentry.Taken(), accepted+1)
+		}
+		require.ErrorContains(t, err, "sending queue is full")
+		assert.True(t, consumererror.IsPermanent(err))
+		dsn, err := sentry.ParseDSN(e.alpha.DSN())
+		require.NoError(t, err)
+		dropped := "outcome=refused project=" + dsn.Host + "/42 reason=queue_full type=trace_metric"
+		assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
+
+		onlyAlpha := pmetric.NewMetrics()
+		routedMetrics().ResourceMetrics().At(0).CopyTo(onlyAlpha.ResourceMetrics().AppendEmpty())
+		err = e.points(onlyAlpha)
+		require.ErrorContains(t, err, "sending queue is full")
+		assert.False(t, consumererror.IsPermanent(err), "nothing was accepted: the sender repeats it")
+		assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
+
+		e.alpha.Answer(nil)
+		time.Sleep(reportInterval)
+		require.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")["outcome=sent project="+dsn.Host+"/42 type=client_report"])
+		report := slices.IndexFunc(e.alpha.Taken(), func(taken *sentry.Envelope) bool { return taken.Items[0].Header.Type == sentry.ItemClientReport })
+		require.GreaterOrEqual(t, report, 0)
+		assert.Contains(t, string(e.alpha.Taken()[report].Items[0].Payload), `{"reason":"queue_overflow","category":"trace_metric","quantity":2}`)
 	})
-	e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
-	var err error
-	accepted := 0
-	for ; err == nil; accepted++ {
-		require.Less(t, accepted, 1000)
-		err = e.points(routedMetrics())
-		require.Eventually(t, func() bool { return len(e.sentry.Taken()) == accepted+1 }, 30*time.Second, time.Millisecond)
-	}
-	require.ErrorContains(t, err, "sending queue is full")
-	assert.True(t, consumererror.IsPermanent(err))
-	dsn, err := sentry.ParseDSN(e.alpha.DSN())
-	require.NoError(t, err)
-	dropped := "outcome=refused project=" + dsn.Host + "/42 reason=queue_full type=trace_metric"
-	assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
-
-	onlyAlpha := pmetric.NewMetrics()
-	routedMetrics().ResourceMetrics().At(0).CopyTo(onlyAlpha.ResourceMetrics().AppendEmpty())
-	err = e.points(onlyAlpha)
-	require.ErrorContains(t, err, "sending queue is full")
-	assert.False(t, consumererror.IsPermanent(err), "nothing was accepted: the sender repeats it")
-	assert.Equal(t, int64(1), e.counts("otelcol_exporter_sentry_envelope_items")[dropped])
-
-	e.alpha.Answer(nil)
-	require.Eventually(t, func() bool {
-		return e.counts("otelcol_exporter_sentry_envelope_items")["outcome=sent project="+dsn.Host+"/42 type=client_report"] == 1
-	},
-		30*time.Second, 10*time.Millisecond)
-	report := slices.IndexFunc(e.alpha.Taken(), func(taken *sentry.Envelope) bool { return taken.Items[0].Header.Type == sentry.ItemClientReport })
-	require.GreaterOrEqual(t, report, 0)
-	assert.Contains(t, string(e.alpha.Taken()[report].Items[0].Payload), `{"reason":"queue_overflow","category":"trace_metric","quantity":2}`)
 }
 
 // TestFullQueues: all requests that were not queued are counted, those of each queue.
 func TestFullQueues(t *testing.T) {
-	e := startRouted(t, func(cfg *Config) {
-		queue := *cfg.Queue.Get()
-		queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50
-		*cfg.Queue.Get() = queue
-		cfg.Errors.MaxPerMinute = 0
-	})
-	e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
-	const messages = 45 // with two transactions and two events each for alpha, and too few for the other queues
-	for i := range messages {
-		traces := routedTraces()
-		for j, resource := range traces.ResourceSpans().All() {
-			resource.ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{byte(i + 1), byte(j + 1)})
+	synctest.Test(t, func(t *testing.T) {
+		e := startRouted(t, func(cfg *Config) {
+			queue := *cfg.Queue.Get()
+			queue.Sizer, queue.QueueSize = exporterhelper.RequestSizerTypeRequests, 50
+			*cfg.Queue.Get() = queue
+			cfg.Errors.MaxPerMinute = 0
+		})
+		e.alpha.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 503} })
+		const messages = 45 // with two transactions and two events each for alpha, and too few for the other queues
+		for i := range messages {
+			traces := routedTraces()
+			for j, resource := range traces.ResourceSpans().All() {
+				resource.ScopeSpans().At(0).Spans().At(0).SetTraceID(pcommon.TraceID{byte(i + 1), byte(j + 1)})
+			}
+			_ = e.traces(traces)
 		}
-		_ = e.traces(traces)
-	}
-	counts := e.counts("otelcol_exporter_sentry_envelope_items")
-	dsn, err := sentry.ParseDSN(e.alpha.DSN())
-	require.NoError(t, err)
-	refused := func(kind string) int64 {
-		return counts["outcome=refused project="+dsn.Host+"/42 reason=queue_full type="+kind]
-	}
-	assert.Equal(t, int64(2*messages-50), refused("transaction"), "%v", counts)
-	assert.Equal(t, int64(2*messages-50), refused("event"), "%v", counts)
+		counts := e.counts("otelcol_exporter_sentry_envelope_items")
+		dsn, err := sentry.ParseDSN(e.alpha.DSN())
+		require.NoError(t, err)
+		refused := func(kind string) int64 {
+			return counts["outcome=refused project="+dsn.Host+"/42 reason=queue_full type="+kind]
+		}
+		assert.Equal(t, int64(2*messages-50), refused("transaction"), "%v", counts)
+		assert.Equal(t, int64(2*messages-50), refused("event"), "%v", counts)
+	})
 }
 
 // TestRoutes: the first entry that matches applies; an entry matches if all its attributes do.
@@ -290,7 +296,7 @@ func TestRoutes(t *testing.T) {
 // TestQueuesOfProjects: each queue has a storage of its own, which does not depend on the order of
 // the projects.
 func TestQueuesOfProjects(t *testing.T) {
-	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	h := &harness{t: t, sentry: fakesentry.StartInMemory(t), metrics: componenttest.NewTelemetry()}
 	cfg := testConfig(h.sentry, func(cfg *Config) {
 		cfg.DSNs = []RouteConfig{{map[string]string{"a": "b"}, testDSN}}
 	})
@@ -314,32 +320,36 @@ func TestQueuesOfProjects(t *testing.T) {
 
 // TestRejectedKeys: the component is healthy when no project rejects its key.
 func TestRejectedKeys(t *testing.T) {
-	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
-	other := fakesentry.Start(t)
-	cfg := testConfig(h.sentry, func(cfg *Config) {
-		cfg.DSNs = []RouteConfig{{map[string]string{"service.name": "alpha"}, configopaque.String(other.DSN())}}
+	synctest.Test(t, func(t *testing.T) {
+		h := &harness{t: t, sentry: fakesentry.StartInMemory(t), metrics: componenttest.NewTelemetry()}
+		other := fakesentry.StartInMemory(t)
+		cfg := testConfig(h.sentry, func(cfg *Config) {
+			cfg.DSNs = []RouteConfig{{map[string]string{"service.name": "alpha"}, configopaque.String(other.DSN())}}
+		})
+		metrics, err := createMetrics(t.Context(), h.settings(), cfg)
+		require.NoError(t, err)
+		require.NoError(t, metrics.Start(t.Context(), h.host()))
+		reject := func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 403} }
+		post := func(requests int) {
+			require.NoError(t, metrics.ConsumeMetrics(t.Context(), routedMetrics()))
+			synctest.Wait()
+			require.Len(t, h.sentry.Requests(), requests)
+			require.Len(t, other.Requests(), requests)
+		}
+		h.sentry.Answer(reject)
+		other.Answer(reject)
+		post(1)
+		for range 2 {
+			assert.ErrorContains(t, (<-h.events).Err(), "rejects the key of the dsn of project 127.0.0.1:")
+		}
+		other.Answer(nil)
+		post(2)
+		require.Equal(t, int64(1), metrics.(metricsExporter).rejections.Load())
+		assert.Empty(t, h.events)
+		h.sentry.Answer(nil)
+		post(3)
+		assert.NoError(t, (<-h.events).Err())
+		require.NoError(t, metrics.Shutdown(context.Background()))
+		require.NoError(t, h.metrics.Shutdown(t.Context()))
 	})
-	metrics, err := createMetrics(t.Context(), h.settings(), cfg)
-	require.NoError(t, err)
-	require.NoError(t, metrics.Start(t.Context(), h.host()))
-	reject := func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 403} }
-	post := func(requests int) {
-		require.NoError(t, metrics.ConsumeMetrics(t.Context(), routedMetrics()))
-		require.Eventually(t, func() bool { return len(h.sentry.Requests()) == requests && len(other.Requests()) == requests }, 30*time.Second, time.Millisecond)
-	}
-	h.sentry.Answer(reject)
-	other.Answer(reject)
-	post(1)
-	for range 2 {
-		assert.ErrorContains(t, (<-h.events).Err(), "rejects the key of the dsn of project 127.0.0.1:")
-	}
-	other.Answer(nil)
-	post(2)
-	require.Eventually(t, func() bool { return metrics.(metricsExporter).rejections.Load() == 1 }, 30*time.Second, time.Millisecond)
-	assert.Empty(t, h.events)
-	h.sentry.Answer(nil)
-	post(3)
-	assert.NoError(t, (<-h.events).Err())
-	require.NoError(t, metrics.Shutdown(context.Background()))
-	require.NoError(t, h.metrics.Shutdown(t.Context()))
 }

@@ -90,7 +90,7 @@ func TestLossesOfContainers(t *testing.T) {
 
 // TestQueuesHaveTheirOwnStorage: a storage is found by the name of the queue and its signal.
 func TestQueuesHaveTheirOwnStorage(t *testing.T) {
-	h := &harness{t: t, sentry: fakesentry.Start(t), metrics: componenttest.NewTelemetry()}
+	h := &harness{t: t, sentry: fakesentry.StartInMemory(t), metrics: componenttest.NewTelemetry()}
 	cfg, known := testConfig(h.sentry, nil), map[string]bool{}
 	profiles, err := createProfiles(t.Context(), h.settings(), cfg)
 	require.NoError(t, err)
