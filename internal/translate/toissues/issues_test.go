@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
@@ -234,7 +235,11 @@ func TestUser(t *testing.T) {
 // TestCopiesAreCompleteOrCounted: when an attribute may not be repeated any more, a flaw counts
 // each event without it, and no event has a part of its fingerprint.
 func TestCopiesAreCompleteOrCounted(t *testing.T) {
-	const exceptions = 8000
+	t.Parallel()
+	exceptions := 8000
+	if !testsize.Full() {
+		exceptions = 1200
+	}
 	traces, spans := shop("python")
 	spans[1].Attributes().PutStr("long", strings.Repeat("x", 4000))
 	parts := spans[1].Attributes().PutEmptySlice("sentry.fingerprint")
@@ -384,7 +389,9 @@ func TestPaths(t *testing.T) {
 // TestGroups: failures whose messages contain IDs have one group of type and application frames for
 // each place that throws, and one kind.
 func TestGroups(t *testing.T) {
-	const failures, sites = 1000, 7
+	t.Parallel()
+	const sites = 7
+	failures := scaled(1000)
 	for language, stack := range map[string]func(site, id int) string{
 		"python": func(site, id int) string {
 			return fmt.Sprintf("Traceback (most recent call last):\n  File \"/app/view.py\", line 3, in view\n    serve()\n"+
@@ -469,11 +476,12 @@ func TestOutputIsBounded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			traces, spans := shop("java")
 			fill(spans)
-			exceptions := 2000
+			exceptions := scaled(2000)
 			if name == "short attributes" || name == "escapes" {
-				exceptions = 20_000
+				exceptions = scaled(20_000)
 			}
 			for i := range exceptions {
 				stack := ""
@@ -491,7 +499,7 @@ func TestOutputIsBounded(t *testing.T) {
 				total += len(e.Payload)
 				require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingTransaction)
 			}
-			for _, i := range []int{0, 1000, len(export.Events) - 1} {
+			for _, i := range []int{0, len(export.Events) / 2, len(export.Events) - 1} {
 				decode(t, export.Events[i])
 			}
 			size := len(marshal(t, traces))
@@ -500,6 +508,14 @@ func TestOutputIsBounded(t *testing.T) {
 			assert.LessOrEqual(t, total, attr.ExportBound(size)+2048*len(export.Events), "%d bytes of %d", total, size)
 		})
 	}
+}
+
+// scaled returns how many failures a test needs in small size, if it has n in full size.
+func scaled(n int) int {
+	if testsize.Full() {
+		return n
+	}
+	return n / 10
 }
 
 func marshal(t testing.TB, traces ptrace.Traces) string {
