@@ -2,7 +2,8 @@
 
 // Package sentrytest reads profile payloads a second time, slowly and independently of the decoder:
 // with encoding/json, exact fractions and plain structs. Tests hold the decoder, the translation
-// and the built collector against it.
+// and the built collector against it. encoding/json validates a payload, which is then split at its
+// brackets and commas.
 package sentrytest
 
 import (
@@ -66,28 +67,80 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members returns the members of an object in wire order, including repeated keys.
-func Members(object []byte) ([]Member, error) {
+// members returns the members of an object in wire order, including repeated keys. The text is
+// valid JSON.
+func members(object []byte) (all []Member, isObject bool) {
 	if len(object) == 0 || object[0] != '{' {
-		return nil, errors.New("not an object")
+		return nil, false
 	}
-	decoder := json.NewDecoder(bytes.NewReader(object))
-	if _, err := decoder.Token(); err != nil {
-		return nil, err
+	for at := afterSpace(object, 1); object[at] != '}'; {
+		end := valueEnd(object, at)
+		key := textOf(object[at:end])
+		at = afterSpace(object, afterSpace(object, end)+1)
+		end = valueEnd(object, at)
+		all = append(all, Member{key, object[at:end:end]})
+		at = afterComma(object, end)
 	}
-	var members []Member
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return nil, err
+	return all, true
+}
+
+// elements returns the elements of an array. The text is valid JSON.
+func elements(array []byte) (all []json.RawMessage, isArray bool) {
+	if len(array) == 0 || array[0] != '[' {
+		return nil, false
+	}
+	for at := afterSpace(array, 1); array[at] != ']'; {
+		end := valueEnd(array, at)
+		all = append(all, array[at:end:end])
+		at = afterComma(array, end)
+	}
+	return all, true
+}
+
+// valueEnd returns the end of the value that begins at an index.
+func valueEnd(text []byte, at int) int {
+	for depth := 0; at < len(text); at++ {
+		switch text[at] {
+		case '"':
+			for at++; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+			if depth == 0 {
+				return at + 1
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 {
+				return at // of the outer value
+			}
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return at
+			}
 		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, err
-		}
-		members = append(members, Member{key.(string), value})
 	}
-	return members, nil
+	return at
+}
+
+func afterSpace(text []byte, at int) int {
+	for strings.IndexByte(" \t\r\n", text[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// afterComma returns the begin of the next element, or of the closing bracket.
+func afterComma(text []byte, at int) int {
+	if at = afterSpace(text, at); text[at] == ',' {
+		at = afterSpace(text, at+1)
+	}
+	return at
 }
 
 // ReadItem reads the payload of an item by its type.
@@ -103,9 +156,9 @@ func Read(format int, payload []byte) (*Profile, error) {
 	if !json.Valid(payload) {
 		return nil, errors.New("invalid JSON")
 	}
-	top, err := Members(bytes.TrimLeft(payload, " \n\r\t"))
-	if err != nil {
-		return nil, err
+	top, ok := members(bytes.TrimLeft(payload, " \n\r\t"))
+	if !ok {
+		return nil, errors.New("not an object")
 	}
 	key := "profile"
 	if slices.ContainsFunc(top, func(m Member) bool { return m.Key == "sampled_profile" }) {
@@ -116,7 +169,7 @@ func Read(format int, payload []byte) (*Profile, error) {
 		if m.Key != key {
 			continue
 		}
-		inner, _ := Members(m.Value)
+		inner, _ := members(m.Value)
 		for _, part := range inner {
 			parts[part.Key] = part.Value
 		}
@@ -127,10 +180,9 @@ func Read(format int, payload []byte) (*Profile, error) {
 }
 
 func (p *Profile) read(format int, parts map[string]json.RawMessage) {
-	var frameTexts, stackTexts, sampleTexts []json.RawMessage
-	_ = json.Unmarshal(parts["frames"], &frameTexts)
-	_ = json.Unmarshal(parts["stacks"], &stackTexts)
-	_ = json.Unmarshal(parts["samples"], &sampleTexts)
+	frameTexts, _ := elements(parts["frames"])
+	stackTexts, _ := elements(parts["stacks"])
+	sampleTexts, _ := elements(parts["samples"])
 	threads, queues := metadata(parts["thread_metadata"]), metadata(parts["queue_metadata"])
 	p.Frames, p.Stacks = len(frameTexts), len(stackTexts)
 
@@ -166,10 +218,10 @@ func (p *Profile) read(format int, parts map[string]json.RawMessage) {
 // metadata reads an object of objects; the last of equal keys counts.
 func metadata(text json.RawMessage) map[string]map[string]json.RawMessage {
 	all := map[string]map[string]json.RawMessage{}
-	entries, _ := Members(text)
+	entries, _ := members(text)
 	for _, entry := range entries {
 		fields := map[string]json.RawMessage{}
-		inner, _ := Members(entry.Value)
+		inner, _ := members(entry.Value)
 		for _, m := range inner {
 			// encoding/json, which reads these in the decoder, takes keys in any case.
 			fields[strings.ToLower(m.Key)] = m.Value
@@ -180,9 +232,8 @@ func metadata(text json.RawMessage) map[string]map[string]json.RawMessage {
 }
 
 func readStack(text json.RawMessage, frames []*Frame) (stack []Frame, exists bool) {
-	var indices []json.RawMessage
-	if json.Unmarshal(text, &indices) != nil || text[0] == 'n' {
-		// null is no list of frames; the decoder takes it like any other wrong type.
+	indices, ok := elements(text)
+	if !ok { // also null, as in the decoder
 		return nil, false
 	}
 	for _, index := range indices {
@@ -196,16 +247,16 @@ func readStack(text json.RawMessage, frames []*Frame) (stack []Frame, exists boo
 }
 
 func readSample(format int, text json.RawMessage) (sample Sample, stack uint64, lost string) {
-	members, err := Members(text)
-	if err != nil {
+	all, ok := members(text)
+	if !ok {
 		return sample, 0, "profiling_invalid_json"
 	}
 	var timed, outOfRange, threaded, stacked bool
-	for _, m := range members {
-		switch fmt.Sprintf("%s in V%d", m.Key, format) {
-		case "timestamp in V2":
+	for _, m := range all {
+		switch {
+		case m.Key == "timestamp" && format == 2:
 			sample.Time, timed, outOfRange = unixNanos(m.Value)
-		case "elapsed_since_start_ns in V1":
+		case m.Key == "elapsed_since_start_ns" && format == 1:
 			digits := scalarOf(m.Value)
 			value, ok := new(big.Int).SetString(digits, 10)
 			timed = ok && allDigits.MatchString(digits) && value.IsUint64()
@@ -237,12 +288,12 @@ func readSample(format int, text json.RawMessage) (sample Sample, stack uint64, 
 }
 
 func readFrame(text json.RawMessage) *Frame {
-	members, err := Members(text)
-	if err != nil {
+	all, ok := members(text)
+	if !ok {
 		return nil
 	}
 	f := &Frame{}
-	for _, m := range members {
+	for _, m := range all {
 		switch m.Key {
 		case "function", "name":
 			f.Function = textOf(m.Value)
@@ -341,10 +392,15 @@ func scalarOf(value json.RawMessage) string {
 
 // textOf is the content of a string, "" for anything else.
 func textOf(value json.RawMessage) string {
-	var text string
-	if len(value) > 0 && value[0] == '"' {
-		_ = json.Unmarshal(value, &text)
+	if len(value) == 0 || value[0] != '"' {
+		return ""
 	}
+	inner := value[1 : len(value)-1]
+	if !bytes.ContainsFunc(inner, func(r rune) bool { return r == '\\' || r > '~' }) {
+		return string(inner) // without escapes and invalid UTF-8
+	}
+	var text string
+	_ = json.Unmarshal(value, &text)
 	return text
 }
 
