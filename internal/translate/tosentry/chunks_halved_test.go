@@ -11,13 +11,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/chunking"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestHalves: each half of a chunk has fewer samples than the chunk, is accepted by ingest, and is
 // the same each time.
 func TestHalves(t *testing.T) {
-	halved := 0
-	for seed := range uint64(40) {
+	t.Parallel()
+	halved, seeds := 0, uint64(40)
+	if !testsize.Full() {
+		seeds = 10
+	}
+	for seed := range seeds {
 		out := ProfilesToChunks(randomProfiles(rand.New(rand.NewPCG(seed, 1))), exportOptions)
 		for i := range out.Items[:min(len(out.Items), 5)] {
 			payload := out.Items[i].Payload
@@ -38,7 +43,7 @@ func TestHalves(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, halved, 50)
+	require.Greater(t, halved, int(seeds))
 	for _, payload := range []string{"", "{}", `{"version":"2"}`, "\xff"} {
 		require.Nil(t, chunking.Halve([]byte(payload)))
 	}

@@ -19,6 +19,7 @@ import (
 // the queue, without losses.
 func TestLargestRecordedChunk(t *testing.T) {
 	testsize.NeedFull(t)
+	t.Parallel()
 	found := false
 	for _, request := range golden.Corpus(t) {
 		if request.Name != "sentry.javascript.node-10.75.3/stress-continuous-manual/025" {

@@ -159,10 +159,11 @@ func isBounded(e Export) bool {
 // TestAnyProfiles exports messages as created by a profiler, and as received by the otlp receiver
 // from a sender that stores texts in the dictionary.
 func TestAnyProfiles(t *testing.T) {
+	t.Parallel()
 	accepted, bounded, lost := 0, 0, map[string]int{}
 	seeds := uint64(150)
 	if !testsize.Full() {
-		seeds = 50
+		seeds = 20
 	}
 	for seed := range seeds {
 		profiles := randomProfiles(rand.New(rand.NewPCG(seed, 1)))
@@ -209,10 +210,11 @@ func throughWire(t testing.TB, profiles pprofile.Profiles) pprofile.Profiles {
 // TestHostileDictionaries breaks references everywhere, and removes entries from the tables, zero
 // entries first.
 func TestHostileDictionaries(t *testing.T) {
+	t.Parallel()
 	lost, flaws := map[string]int{}, map[string]int{}
 	seeds := uint64(150)
 	if !testsize.Full() {
-		seeds = 50
+		seeds = 20
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 2))
@@ -307,7 +309,11 @@ func cut(r *rand.Rand, d pprofile.ProfilesDictionary) {
 
 // FuzzProfilesToChunks starts with messages of all kinds, including broken ones.
 func FuzzProfilesToChunks(f *testing.F) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if !testsize.Full() {
+		seeds = 20
+	}
+	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 3))
 		profiles := randomProfiles(r)
 		if seed%2 == 1 {

@@ -3,8 +3,10 @@
 package tosentry
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,31 +27,72 @@ var exportOptions = ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-sentry", 
 // back, and compares the result with the original as text. The only differences are those that
 // docs/mapping.md lists in the column Back and under "OTLP to Sentry".
 func TestProfilesThereAndBack(t *testing.T) {
-	counts := map[string]int{}
+	var counts counter
 	for _, c := range golden.Cases(t) {
 		if c.Envelope != nil {
-			thereAndBack(t, c.Name, c.Envelope, counts)
+			thereAndBack(t, c.Name, c.Envelope, &counts)
 		}
 	}
-	t.Log("cases", counts)
-	require.Greater(t, counts["chunks"], 80)
-	require.Greater(t, counts["profiles"], 40)
+	t.Log("cases", counts.of)
+	require.Greater(t, counts.of["chunks"], 80)
+	require.Greater(t, counts.of["profiles"], 40)
 }
 
 func TestCorpusThereAndBack(t *testing.T) {
-	counts := map[string]int{}
-	for _, request := range golden.Corpus(t) {
-		thereAndBack(t, request.Name, request.Decoded(t), counts)
-	}
-	t.Log("corpus", counts)
+	t.Parallel()
+	counts, sample := counter{}, corpusSample{}
+	t.Run("requests", func(t *testing.T) {
+		for _, request := range golden.Corpus(t) {
+			if !sample.has(request, sentry.ItemProfile, sentry.ItemProfileChunk, sentry.ItemProfileChunkUI) {
+				continue
+			}
+			t.Run(request.Name, func(t *testing.T) {
+				t.Parallel()
+				thereAndBack(t, request.Name, request.Decoded(t), &counts)
+			})
+		}
+	})
+	t.Log("corpus", counts.of)
 	if testsize.Full() {
 		// Three have an image whose ID ends in 16 digits without a hyphen, for which ingest rejects
 		// the chunk.
-		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts)
+		require.Equal(t, map[string]int{"chunks": 113, "profiles": 109, "same bytes": 110}, counts.of)
+	} else {
+		require.Greater(t, counts.of["chunks"], 3)
+		require.Greater(t, counts.of["profiles"], 5)
 	}
 }
 
-func thereAndBack(t *testing.T, name string, body []byte, counts map[string]int) {
+// corpusSample selects recorded requests. In small size, these are the first two of each SDK that
+// have the same types of items.
+type corpusSample map[string]int
+
+func (s corpusSample) has(request golden.Request, types ...sentry.ItemType) bool {
+	if !slices.ContainsFunc(request.Items, func(item string) bool { return slices.Contains(types, sentry.ItemType(item)) }) {
+		return false
+	}
+	sdk, _, _ := strings.Cut(request.Name, "/")
+	kind := sdk + fmt.Sprint(request.Items)
+	s[kind]++
+	return testsize.Full() || s[kind] <= 2
+}
+
+// counter counts what parallel tests have compared.
+type counter struct {
+	mu sync.Mutex
+	of map[string]int
+}
+
+func (c *counter) add(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[string]int{}
+	}
+	c.of[name]++
+}
+
+func thereAndBack(t *testing.T, name string, body []byte, counts *counter) {
 	envelope, err := sentry.ReadEnvelope(body)
 	if envelope == nil || err != nil && len(envelope.Items) == 0 {
 		return
@@ -67,7 +110,7 @@ func thereAndBack(t *testing.T, name string, body []byte, counts map[string]int)
 	}
 }
 
-func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[string]int) {
+func chunkThereAndBack(t *testing.T, name string, payload []byte, counts *counter) {
 	d := profile.AcquireDecoder()
 	defer d.Release()
 	sent, err := d.Chunk(payload)
@@ -76,7 +119,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 	}
 	samples, err := sentrytest.Read(2, payload)
 	require.NoError(t, err, name)
-	counts["chunks"]++
+	counts.add("chunks")
 	src := fromsentry.Source{ProjectID: "1", PeriodType: "wall"}
 	back := ProfilesToChunks(fromsentry.ChunkToProfiles(sent, src), exportOptions)
 	compareBack(t, name, said{chunk: *sent, samples: samples.Samples}, back)
@@ -89,7 +132,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 		require.Equal(t, back.Items, kept.Items, "%s: ingest refuses what was sent, so that it must be made anew", name)
 		return
 	}
-	counts["same bytes"]++
+	counts.add("same bytes")
 	require.Len(t, kept.Items, 1, name)
 	require.Equal(t, string(payload), string(kept.Items[0].Payload), name)
 	require.Equal(t, sent.Platform, kept.Items[0].Header.Platform, name)
@@ -97,7 +140,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts map[str
 
 // profileThereAndBack: a V1 profile comes back as a chunk with its own profiler session and
 // absolute times.
-func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[string]int) {
+func profileThereAndBack(t *testing.T, name string, payload []byte, counts *counter) {
 	d := profile.AcquireDecoder()
 	defer d.Release()
 	p, err := d.Profile(payload)
@@ -106,7 +149,7 @@ func profileThereAndBack(t *testing.T, name string, payload []byte, counts map[s
 	}
 	samples, err := sentrytest.Read(1, payload)
 	require.NoError(t, err, name)
-	counts["profiles"]++
+	counts.add("profiles")
 	src := fromsentry.Source{ProjectID: "1", PeriodType: "wall", SDK: sentry.ClientSDK{Name: "sentry.sdk", Version: "1.0"}, ReceivedNano: 1_777_629_600_000_000_000}
 	back := ProfilesToChunks(fromsentry.ProfileToProfiles(p, src), exportOptions)
 

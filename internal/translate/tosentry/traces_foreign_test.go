@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -411,7 +412,12 @@ func checkTraces(t testing.TB, traces ptrace.Traces, o ExportOptions) {
 }
 
 func TestAnyTraces(t *testing.T) {
-	for seed := range uint64(2000) {
+	t.Parallel()
+	seeds := uint64(2000)
+	if !testsize.Full() {
+		seeds = 300
+	}
+	for seed := range seeds {
 		o := exportOptions
 		o.Profiled, o.SpansOnly = seed%2 == 0, seed%5 == 0
 		checkTraces(t, randomTraces(rand.New(rand.NewPCG(seed, 4))), o)
