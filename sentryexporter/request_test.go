@@ -46,7 +46,7 @@ func TestStoredRequests(t *testing.T) {
 	flipped[len(flipped)-100] ^= 1 // in a payload, of which gob knows nothing
 	for i, broken := range [][]byte{{}, {0}, text[:len(text)/2], bytes.Repeat([]byte{0xff}, 100), collector.AppendChecksum([]byte{7}), flipped} {
 		_, _, err := encoding.Unmarshal(broken)
-		assert.ErrorContains(t, err, "cannot read a request from the queue's storage")
+		assert.Error(t, err)
 		assert.Equal(t, i+1, unreadable)
 	}
 	_, _, err = encoding.Unmarshal(nil)

@@ -182,9 +182,13 @@ func TestReadEnvelopeFraming(t *testing.T) {
 
 func TestEnvelopeErrorText(t *testing.T) {
 	_, err := ReadEnvelope([]byte("{}\n{\"type\":\"x\"}\na\n{\"type\":\"y\",\"length\":99}\nb"))
-	assert.EqualError(t, err, "envelope_truncated: item 2 at byte 18: length is 99, but 1 bytes are left")
+	for _, fact := range []string{"envelope_truncated", "item 2 ", "byte 18", "99", "1 bytes"} {
+		assert.ErrorContains(t, err, fact)
+	}
 	_, err = ReadEnvelope([]byte("[]"))
-	assert.EqualError(t, err, "envelope_invalid_header: envelope header at byte 0: expected '{' at byte 0 of 2")
+	for _, fact := range []string{"envelope_invalid_header", "byte 0", "'{'"} {
+		assert.ErrorContains(t, err, fact)
+	}
 }
 
 func TestReadEnvelopeHeader(t *testing.T) {
