@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package messages
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/consumer/consumertest"
+	"go.opentelemetry.io/collector/exporter/exportertest"
+	"go.opentelemetry.io/collector/exporter/xexporter"
+	"go.opentelemetry.io/collector/extension"
+	"go.opentelemetry.io/collector/processor/processortest"
+	"go.opentelemetry.io/collector/processor/xprocessor"
+	"go.opentelemetry.io/collector/receiver/receivertest"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
+
+	"github.com/otelcol-sentry/otelcol-sentry/fastgzipextension"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/profiledialectextension"
+	"github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
+)
+
+// TestMessages compares each message of the table, as a whole.
+func TestMessages(t *testing.T) {
+	taken, err := net.Listen("tcp", "localhost:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	blocks := read(t)
+	seen := map[string]bool{}
+	for i, b := range blocks {
+		if b.comment != "" {
+			continue
+		}
+		text := b.YAML()
+		assert.False(t, seen[text], "the table has this entry twice:\n%s", text)
+		seen[text] = true
+		err := message(t, b.Entry, taken.Addr().String())
+		if !assert.Error(t, err, "no mistake:\n%s", text) {
+			continue
+		}
+		got := strings.ReplaceAll(err.Error(), taken.Addr().String(), "IN_USE")
+		if golden.Updating() {
+			blocks[i].Message = got
+		} else if got != b.Message {
+			assert.Equal(t, b.Message, got, text)
+		}
+	}
+	if golden.Updating() {
+		write(t, blocks)
+	}
+}
+
+// message returns the error of the first step that fails.
+func message(t *testing.T, e Entry, inUse string) error {
+	t.Helper()
+	retrieved, err := confmap.NewRetrievedFromYAML([]byte(strings.ReplaceAll(e.YAML(), "IN_USE", inUse)))
+	require.NoError(t, err)
+	conf, err := retrieved.AsConf()
+	require.NoError(t, err, e.YAML())
+	sections := collectorSections{
+		Receivers:  &section{factories: factories(measurereceiver.NewFactory(), sentryreceiver.NewFactory())},
+		Processors: &section{factories: factories(profiletransformprocessor.NewFactory(), symbolicateprocessor.NewFactory())},
+		Exporters:  &section{factories: factories(profileviewerexporter.NewFactory(), sentryexporter.NewFactory())},
+		Extensions: &section{factories: factories(fastgzipextension.NewFactory(), profiledialectextension.NewFactory(), sentryteeextension.NewFactory())},
+	}
+	if err := conf.Unmarshal(&sections); err != nil {
+		return err
+	}
+	// As the collector's struct, whose field names are the first part of a path.
+	if err := confmap.Validate(struct {
+		Receivers, Processors, Exporters, Extensions map[component.ID]component.Config
+	}{sections.Receivers.configs, sections.Processors.configs, sections.Exporters.configs, sections.Extensions.configs}); err != nil {
+		return err
+	}
+	for _, s := range []*section{sections.Receivers, sections.Processors, sections.Exporters, sections.Extensions} {
+		for id, cfg := range s.configs {
+			return start(t.Context(), s.factories[id.Type()], id, cfg)
+		}
+	}
+	return nil
+}
+
+// collectorSections decode as the collector's configuration does, with the same errors.
+type collectorSections struct {
+	Receivers  *section `mapstructure:"receivers"`
+	Processors *section `mapstructure:"processors"`
+	Exporters  *section `mapstructure:"exporters"`
+	Extensions *section `mapstructure:"extensions"`
+}
+
+type section struct {
+	factories map[component.Type]component.Factory
+	configs   map[component.ID]component.Config
+}
+
+func factories(list ...component.Factory) map[component.Type]component.Factory {
+	byType := map[component.Type]component.Factory{}
+	for _, factory := range list {
+		byType[factory.Type()] = factory
+	}
+	return byType
+}
+
+// Unmarshal implements confmap.Unmarshaler as the collector does, in otelcol's configunmarshaler.
+func (s *section) Unmarshal(conf *confmap.Conf) error {
+	s.configs = map[component.ID]component.Config{}
+	raw := map[component.ID]map[string]any{}
+	if err := conf.Unmarshal(&raw); err != nil {
+		return err
+	}
+	for id := range raw {
+		factory, known := s.factories[id.Type()]
+		if !known {
+			return fmt.Errorf("unknown type: %q", id.Type())
+		}
+		sub, err := conf.Sub(id.String())
+		if err != nil {
+			return err
+		}
+		cfg := factory.CreateDefaultConfig()
+		if err := sub.Unmarshal(&cfg); err != nil {
+			return fmt.Errorf("error reading configuration for %q: %w", id, err)
+		}
+		s.configs[id] = cfg
+	}
+	return nil
+}
+
+// start creates the component for profiles and starts it, without extensions.
+func start(ctx context.Context, factory component.Factory, id component.ID, cfg component.Config) error {
+	var created component.Component
+	var err error
+	switch factory := factory.(type) {
+	case xreceiver.Factory:
+		set := receivertest.NewNopSettings(factory.Type())
+		set.ID = id
+		created, err = factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
+	case xprocessor.Factory:
+		set := processortest.NewNopSettings(factory.Type())
+		set.ID = id
+		created, err = factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
+	case xexporter.Factory:
+		set := exportertest.NewNopSettings(factory.Type())
+		set.ID = id
+		created, err = factory.CreateProfiles(ctx, set, cfg)
+	case extension.Factory:
+		created, err = factory.Create(ctx, extension.Settings{ID: id, TelemetrySettings: componenttest.NewNopTelemetrySettings()}, cfg)
+	}
+	if err != nil {
+		return err
+	}
+	err = created.Start(ctx, componenttest.NewNopHost())
+	if shutdown := created.Shutdown(ctx); err == nil {
+		err = shutdown
+	}
+	return err
+}
