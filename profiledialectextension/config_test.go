@@ -17,6 +17,6 @@ func TestConfig(t *testing.T) {
 	for _, dialect := range []string{"v1_9", "v1_10", "v1_11"} {
 		assert.NoError(t, (&Config{Dialect: dialect}).Validate())
 	}
-	assert.EqualError(t, (&Config{Dialect: "1.9"}).Validate(), `dialect: "1.9" is unknown; use "v1_9", "v1_10" or "v1_11"`)
+	metadatatest.ErrorHas(t, (&Config{Dialect: "1.9"}).Validate(), `dialect: "1.9" "v1_9" "v1_10" "v1_11"`, "1.9")
 	assert.Error(t, confmap.NewFromStringMap(map[string]any{"dialects": "v1_9"}).Unmarshal(createDefaultConfig()))
 }

@@ -101,37 +101,37 @@ func TestKeysOverPreset(t *testing.T) {
 }
 
 func TestUnknownKeysFail(t *testing.T) {
-	for _, text := range []string{"linc: {wait: 1s}", "link: {wiat: 1s}", "link: {keys: {threads: x}}", "wait: 1s"} {
+	for text, key := range map[string]string{"linc: {wait: 1s}": "linc", "link: {wiat: 1s}": "wiat", "link: {keys: {threads: x}}": "threads", "wait: 1s": "wait"} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, "invalid keys", text)
+		assert.ErrorContains(t, err, "keys: "+key, text)
 	}
 }
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		`link: {preset: Sentry}`:                    `link::preset: is "Sentry", must be "sentry" or "otel"`,
-		`link: {ambiguous: first}`:                  `link::ambiguous: is "first", must be "skip" or "innermost"`,
-		`link: {wait: -1s}`:                         `link::wait: is -1s, must be 0s or between 1ms and 1h0m0s, with a unit, e.g. 30s`,
-		`link: {wait: 2h, keep_spans: 3h}`:          `link::wait: is 2h0m0s, must be 0s or between 1ms and 1h0m0s`,
-		`link: {keep_spans: 30s}`:                   `link::keep_spans: is 30s, must be longer than link::wait (30s)`,
-		`link: {wait: 30}`:                          `link::wait: is 30ns, must be 0s or between 1ms and 1h0m0s, with a unit, e.g. 30s`,
-		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: is 300ns, must be longer than link::wait (0s), with a unit, e.g. 5m0s`,
-		`retry_on_failure: {max_elapsed_time: 300}`: `retry_on_failure::max_elapsed_time: is 300ns, must be 0s for no limit or at least 1ms, with a unit, e.g. 5m0s`,
-		`batch: {timeout: 10}`:                      `batch::timeout: is 10ns, must be 0s for no batches or between 1ms and 1h0m0s, with a unit, e.g. 10s`,
-		`batch: {max_bytes: 0}`:                     `batch::max_bytes: is 0, must be at least 1, e.g. 3145728`,
-		`link: {max_spans: 100000000}`:              `link::max_spans: is 100000000, must be at most 50000000`,
-		`link: {max_spans: 0}`:                      `link::max_spans: is 0, must be at least 1, e.g. 50000000`,
-		`link: {max_index_bytes: 0}`:                `link::max_index_bytes: is 0, must be at least 1, e.g. 157286400`,
-		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: is 0, must be at least 1, e.g. 10000`,
-		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: is -5, must be at least 1, e.g. 134217728`,
-		`link: {keys: {session: []}}`:               `link::keys: session: must name at least one attribute`,
-		`link: {keys: {session: [[]]}}`:             `link::keys: session[0]: has 0 attributes, must have 1 to 3`,
-		`link: {keys: {session: [[a, b, c, d]]}}`:   `link::keys: session[0]: has 4 attributes, must have 1 to 3`,
-		`link: {keys: {tenant: [""]}}`:              `link::keys: names of attributes must not be empty`,
-		`link: {keys: {tenant: [a,b,c,d,e,f,g,h]}}`: `link::keys: 13 attributes in total, must be at most 11`,
+		`link: {preset: Sentry}`:                    `link::preset: "Sentry" "sentry" "otel"`,
+		`link: {ambiguous: first}`:                  `link::ambiguous: "first" "skip" "innermost"`,
+		`link: {wait: -1s}`:                         `link::wait: -1s 0s 1ms 1h0m0s 30s`,
+		`link: {wait: 2h, keep_spans: 3h}`:          `link::wait: 2h0m0s 0s 1ms 1h0m0s`,
+		`link: {keep_spans: 30s}`:                   `link::keep_spans: 30s link::wait longer`,
+		`link: {wait: 30}`:                          `link::wait: 30ns 0s 1ms 1h0m0s 30s`,
+		`link: {wait: 0, keep_spans: 300}`:          `link::keep_spans: 300ns link::wait 0s 5m0s longer`,
+		`retry_on_failure: {max_elapsed_time: 300}`: `retry_on_failure::max_elapsed_time: 300ns 0s 1ms 5m0s`,
+		`batch: {timeout: 10}`:                      `batch::timeout: 10ns 0s 1ms 1h0m0s 10s`,
+		`batch: {max_bytes: 0}`:                     `batch::max_bytes: 3145728`,
+		`link: {max_spans: 100000000}`:              `link::max_spans: 100000000 50000000`,
+		`link: {max_spans: 0}`:                      `link::max_spans: 50000000`,
+		`link: {max_index_bytes: 0}`:                `link::max_index_bytes: 157286400`,
+		`link: {max_held_profiles: 0}`:              `link::max_held_profiles: 10000`,
+		`link: {max_held_bytes: -5}`:                `link::max_held_bytes: -5 134217728`,
+		`link: {keys: {session: []}}`:               `link::keys: session: least`,
+		`link: {keys: {session: [[]]}}`:             `link::keys: session[0]: 0 1 3`,
+		`link: {keys: {session: [[a, b, c, d]]}}`:   `link::keys: session[0]: 4 1 3`,
+		`link: {keys: {tenant: [""]}}`:              `link::keys: empty names`,
+		`link: {keys: {tenant: [a,b,c,d,e,f,g,h]}}`: `link::keys: 13 11 total`,
 	} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, want, text)
+		metadatatest.ErrorHas(t, err, want, text)
 	}
 }
 

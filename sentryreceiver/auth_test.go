@@ -71,6 +71,6 @@ func TestAuthenticatorThatIsMissing(t *testing.T) {
 	r := create(t, testConfig(func(c *Config) {
 		c.HTTP.Auth = configoptional.Some(confighttp.AuthConfig{Config: configauth.Config{AuthenticatorID: component.MustNewID("nobody")}})
 	}))
-	assert.ErrorContains(t, r.Start(context.Background(), componenttest.NewNopHost()), "cannot set up the HTTP server")
+	assert.ErrorContains(t, r.Start(context.Background(), componenttest.NewNopHost()), "nobody")
 	require.NoError(t, r.Shutdown(context.Background()))
 }

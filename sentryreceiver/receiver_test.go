@@ -63,7 +63,7 @@ func TestAddressInUse(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	r := create(t, testConfig(func(c *Config) { c.HTTP.NetAddr.Endpoint = taken.Addr().String() }))
-	assert.ErrorContains(t, r.Start(ctx, componenttest.NewNopHost()), "cannot listen on "+taken.Addr().String())
+	assert.ErrorContains(t, r.Start(ctx, componenttest.NewNopHost()), taken.Addr().String())
 	require.NoError(t, r.Shutdown(ctx))
 }
 

@@ -47,40 +47,40 @@ func TestValidate(t *testing.T) {
 		assert.NoError(t, testConfig(upstream).Validate(), upstream)
 	}
 	for upstream, want := range map[string]string{
-		"":                           "upstream: must not be empty",
-		"sentry.io":                  "must begin with https://",
-		"https://":                   "must begin with https://",
-		"ftp://sentry.io":            "must begin with https://",
-		"https://key@sentry.io/1":    "must not contain a key",
-		"https://%zz":                "is not a valid URL",
-		"https://sentry.io/?a":       "must not contain a query",
-		"https://sentry.io/a/../b":   "dot segments",
-		"https://sentry.io/%2e%2e/b": "dot segments",
+		"":                           "upstream: empty",
+		"sentry.io":                  "upstream: https://",
+		"https://":                   "upstream: https://",
+		"ftp://sentry.io":            "upstream: https://",
+		"https://key@sentry.io/1":    "upstream: key",
+		"https://%zz":                "upstream: URL",
+		"https://sentry.io/?a":       "upstream: query",
+		"https://sentry.io/a/../b":   "upstream: dot segments",
+		"https://sentry.io/%2e%2e/b": "upstream: dot segments",
 	} {
-		assert.ErrorContains(t, testConfig(upstream).Validate(), want, upstream)
+		metadatatest.ErrorHas(t, testConfig(upstream).Validate(), want, upstream)
 	}
 	for want, edit := range map[string]func(*Config){
-		`answer: is "both"`:                                func(c *Config) { c.Answer = "both" },
-		"answer_timeout: is 0s":                            func(c *Config) { c.AnswerTimeout = 0 },
-		`on_limit: is "drop"`:                              func(c *Config) { c.OnLimit = "drop" },
-		"answer: upstream passes on everything":            func(c *Config) { c.OnLimit, c.Answer = onLimitAbsorb, answerUpstream },
-		`forward: "errors" is not an item type`:            func(c *Config) { c.Forward = map[string]float64{"errors": 1} },
-		`forward: "replay_recording" is not`:               func(c *Config) { c.Forward = map[string]float64{"replay_recording": 1} },
-		"forward: event: is 1.5":                           func(c *Config) { c.Forward = map[string]float64{"event": 1.5} },
-		"forward: span: is NaN":                            func(c *Config) { c.Forward = map[string]float64{"span": math.NaN()} },
-		"projects[0].id: must not be 0":                    func(c *Config) { c.Projects = []ProjectConfig{{UpstreamDSN: theirDSN}} },
-		"projects[1].id: is 1, the same as in projects[0]": func(c *Config) { c.Projects = []ProjectConfig{{1, theirDSN}, {1, theirDSN}} },
-		"projects[0].upstream_dsn: dsn_invalid":            func(c *Config) { c.Projects = []ProjectConfig{{1, "sentry.io"}} },
-		"management_api: requires upstream":                func(c *Config) { c.Upstream, c.ManagementAPI = "", true },
-		"num_consumers: is 0":                              func(c *Config) { c.NumConsumers = 0 },
-		"max_bytes_in_flight: is 1":                        func(c *Config) { c.MaxBytesInFlight = 1 },
-		"spool: max_bytes: is 1":                           func(c *Config) { c.Spool.MaxBytes = 1 },
-		"spool: max_age: is 200h0m0s":                      func(c *Config) { c.Spool.MaxAge = 200 * time.Hour },
-		"spool: drain_rate: is 0":                          func(c *Config) { c.Spool.DrainRate = 0 },
-		"endpoint: must not be set":                        func(c *Config) { c.HTTP.Endpoint = "https://a" },
-		`compression: is "gzip", must not be set`:          func(c *Config) { c.HTTP.Compression = "gzip" },
-		"timeout: is 0s, must be positive, e.g. 30s":       func(c *Config) { c.HTTP.Timeout = 0 },
+		`answer: "both"`:                        func(c *Config) { c.Answer = "both" },
+		"answer_timeout: 0s":                    func(c *Config) { c.AnswerTimeout = 0 },
+		`on_limit: "drop"`:                      func(c *Config) { c.OnLimit = "drop" },
+		`on_limit: "absorb" answer: upstream`:   func(c *Config) { c.OnLimit, c.Answer = onLimitAbsorb, answerUpstream },
+		`forward: "errors"`:                     func(c *Config) { c.Forward = map[string]float64{"errors": 1} },
+		`forward: "replay_recording"`:           func(c *Config) { c.Forward = map[string]float64{"replay_recording": 1} },
+		"forward: event: 1.5":                   func(c *Config) { c.Forward = map[string]float64{"event": 1.5} },
+		"forward: span: NaN":                    func(c *Config) { c.Forward = map[string]float64{"span": math.NaN()} },
+		"projects[0].id: 0":                     func(c *Config) { c.Projects = []ProjectConfig{{UpstreamDSN: theirDSN}} },
+		"projects[1].id: 1 same projects[0]":    func(c *Config) { c.Projects = []ProjectConfig{{1, theirDSN}, {1, theirDSN}} },
+		"projects[0].upstream_dsn: dsn_invalid": func(c *Config) { c.Projects = []ProjectConfig{{1, "sentry.io"}} },
+		"management_api: upstream":              func(c *Config) { c.Upstream, c.ManagementAPI = "", true },
+		"num_consumers: 0":                      func(c *Config) { c.NumConsumers = 0 },
+		"max_bytes_in_flight: 1":                func(c *Config) { c.MaxBytesInFlight = 1 },
+		"spool: max_bytes: 1":                   func(c *Config) { c.Spool.MaxBytes = 1 },
+		"spool: max_age: 200h0m0s":              func(c *Config) { c.Spool.MaxAge = 200 * time.Hour },
+		"spool: drain_rate: 0":                  func(c *Config) { c.Spool.DrainRate = 0 },
+		"endpoint:":                             func(c *Config) { c.HTTP.Endpoint = "https://a" },
+		`compression: "gzip"`:                   func(c *Config) { c.HTTP.Compression = "gzip" },
+		"timeout: 0s 30s":                       func(c *Config) { c.HTTP.Timeout = 0 },
 	} {
-		assert.ErrorContains(t, testConfig("https://a", edit).Validate(), want)
+		metadatatest.ErrorHas(t, testConfig("https://a", edit).Validate(), want, want)
 	}
 }

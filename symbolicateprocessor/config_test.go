@@ -59,32 +59,32 @@ func TestEveryKey(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
-		``:                                   `store::directory: is empty, must be a directory with symbol files`,
-		`store: {directory: config_test.go}`: `store::directory: config_test.go is a file, must be a directory`,
-		`store: {directory: /, scan_interval: 5}`:                                       `store::scan_interval: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
-		`store: {directory: /, max_files: 0}`:                                           `store::max_files: is 0, must be at least 1, e.g. 50000`,
-		`store: {directory: /, max_file_bytes: 0}`:                                      `store::max_file_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_native_bytes: 0}`:                                    `store::max_native_bytes: is 0, must be at least 1`,
-		`store: {directory: /, max_index_bytes: -1}`:                                    `store::max_index_bytes: is -1, must be at least 1`,
-		`store: {directory: /, max_open_bytes: -1}`:                                     `store::max_open_bytes: is -1, must be at least 1`,
-		`{store: {directory: /}, uploads: {endpoint: "localhost:1"}}`:                   `uploads::token: is empty, must be set with uploads::endpoint`,
-		`{store: {directory: /}, uploads: {token: x}}`:                                  `uploads::endpoint: is empty, must be set with uploads::token`,
-		`{store: {directory: /}, uploads: {max_total_size: 1}}`:                         `uploads::max_total_size: is 1, must be at least 104857600`,
-		`{store: {directory: /}, downloads: {source_map_hosts: ["https://a.example"]}}`: `downloads::source_map_hosts: "https://a.example" must be a host`,
-		`{store: {directory: /}, downloads: {source_map_hosts: ["*.com"]}}`:             `downloads::source_map_hosts: "*.com" allows a whole top-level domain`,
-		`{store: {directory: /}, downloads: {debuginfod_urls: ["http://a.example"]}}`:   `downloads::debuginfod_urls: "http://a.example" must be an https URL`,
-		`{store: {directory: /}, downloads: {timeout: 5}}`:                              `downloads::timeout: is 5ns, must be at least 100ms, with a unit, e.g. 30s`,
-		`{store: {directory: /}, downloads: {retry_after: 0s}}`:                         `downloads::retry_after: is 0s, must be at least 100ms`,
-		`{store: {directory: /}, downloads: {max_concurrent: 0}}`:                       `downloads::max_concurrent: is 0, must be 1 to 64, e.g. 4`,
-		`{store: {directory: /}, downloads: {max_concurrent: 65}}`:                      `downloads::max_concurrent: is 65, must be 1 to 64`,
-		`{store: {directory: /}, downloads: {max_file_bytes: 0}}`:                       `downloads::max_file_bytes: is 0, must be at least 1`,
-		`{store: {directory: /}, downloads: {max_total_size: 1}}`:                       `downloads::max_total_size: is 1, must be at least downloads::max_file_bytes (268435456)`,
-		`{store: {directory: /}, hold: {timeout: 5}}`:                                   `hold::timeout: is 5ns, must be 0 (off) or at least 100ms, with a unit, e.g. 10s`,
-		`{store: {directory: /}, hold: {max_bytes: 0}}`:                                 `hold::max_bytes: is 0, must be at least 1`,
-		`store: {dir: /}`: `invalid keys: dir`,
+		``:                                   `store::directory: empty`,
+		`store: {directory: config_test.go}`: `store::directory: file`,
+		`store: {directory: /, scan_interval: 5}`:                                       `store::scan_interval: 5ns 100ms 30s`,
+		`store: {directory: /, max_files: 0}`:                                           `store::max_files: 50000`,
+		`store: {directory: /, max_file_bytes: 0}`:                                      `store::max_file_bytes:`,
+		`store: {directory: /, max_native_bytes: 0}`:                                    `store::max_native_bytes:`,
+		`store: {directory: /, max_index_bytes: -1}`:                                    `store::max_index_bytes: -1`,
+		`store: {directory: /, max_open_bytes: -1}`:                                     `store::max_open_bytes: -1`,
+		`{store: {directory: /}, uploads: {endpoint: "localhost:1"}}`:                   `uploads::token: uploads::endpoint empty`,
+		`{store: {directory: /}, uploads: {token: x}}`:                                  `uploads::endpoint: uploads::token empty`,
+		`{store: {directory: /}, uploads: {max_total_size: 1}}`:                         `uploads::max_total_size: 104857600`,
+		`{store: {directory: /}, downloads: {source_map_hosts: ["https://a.example"]}}`: `downloads::source_map_hosts: "https://a.example" host`,
+		`{store: {directory: /}, downloads: {source_map_hosts: ["*.com"]}}`:             `downloads::source_map_hosts: "*.com" top-level`,
+		`{store: {directory: /}, downloads: {debuginfod_urls: ["http://a.example"]}}`:   `downloads::debuginfod_urls: "http://a.example" https`,
+		`{store: {directory: /}, downloads: {timeout: 5}}`:                              `downloads::timeout: 5ns 100ms 30s`,
+		`{store: {directory: /}, downloads: {retry_after: 0s}}`:                         `downloads::retry_after: 0s 100ms`,
+		`{store: {directory: /}, downloads: {max_concurrent: 0}}`:                       `downloads::max_concurrent: 64`,
+		`{store: {directory: /}, downloads: {max_concurrent: 65}}`:                      `downloads::max_concurrent: 65 64`,
+		`{store: {directory: /}, downloads: {max_file_bytes: 0}}`:                       `downloads::max_file_bytes:`,
+		`{store: {directory: /}, downloads: {max_total_size: 1}}`:                       `downloads::max_total_size: downloads::max_file_bytes 268435456`,
+		`{store: {directory: /}, hold: {timeout: 5}}`:                                   `hold::timeout: 5ns 100ms 10s`,
+		`{store: {directory: /}, hold: {max_bytes: 0}}`:                                 `hold::max_bytes:`,
+		`store: {dir: /}`: `keys: dir`,
 	} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, want, text)
+		metadatatest.ErrorHas(t, err, want, text)
 	}
 }
 

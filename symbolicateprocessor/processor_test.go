@@ -218,7 +218,7 @@ func TestMissingDirectory(t *testing.T) {
 	require.NoError(t, err)
 	p, err := NewFactory().CreateProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, new(consumertest.ProfilesSink))
 	require.NoError(t, err)
-	require.ErrorContains(t, p.Start(t.Context(), componenttest.NewNopHost()), "store::directory: cannot be opened; create it")
+	require.ErrorContains(t, p.Start(t.Context(), componenttest.NewNopHost()), "store::directory: ")
 	require.NoError(t, p.Shutdown(t.Context()))
 }
 

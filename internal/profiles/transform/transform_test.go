@@ -128,31 +128,31 @@ func TestMissingZeroEntries(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, steps := range map[string][]Step{
-		"aggregate: unit: is \"seconds\", must be count or nanoseconds": {&Aggregate{Unit: "seconds"}},
-		"aggregate: max_gap: is -1ns, must be at least 1µs":             {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
-		"aggregate: max_gap: has no effect with unit: count":            {&Aggregate{Unit: UnitCount, MaxGap: time.Second}},
-		"resource_to_samples: attributes: list at least one":            {&ResourceToSamples{}},
-		"resource_to_samples: first_of: \"a\": list at least one":       {&ResourceToSamples{FirstOf: map[string][]string{"a": nil}}},
-		"aggregate: keep_counts: has no effect with unit: count":        {&Aggregate{Unit: UnitCount, KeepCounts: []string{"cpu"}}},
-		"labels: max_per_sample: is 0, must be at least 1":              {&Labels{MaxValueBytes: 1}},
-		"labels: max_value_bytes: is 0, must be at least 1":             {&Labels{MaxPerSample: 1}},
-		"labels: keep: must not have an empty key":                      {&Labels{MaxPerSample: 1, MaxValueBytes: 1, Keep: []string{""}}},
-		"drop_attributes: list at least one":                            {&DropAttributes{}},
-		"threads: set keep or drop to at least one pattern":             {&Threads{}},
-		"frames: action: is \"\", must be":                              {&Frames{}},
-		"frames: name: must not be empty":                               {&Frames{Action: ActionKeep}},
-		"frames: match: must have at least one":                         {&Frames{Action: ActionKeep, Name: "x"}},
-		"frames: match[0]: set at least one of":                         {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
-		"scrub: preset: is \"house\", must be home":                     {&Scrub{Preset: "house"}},
-		"scrub: set preset or rules":                                    {&Scrub{}},
-		"scrub: rules[1]: pattern: is missing":                          {&Scrub{Rules: []ScrubRule{{Pattern: regexp.MustCompile("a")}, {}}}},
-		"split: set at least one":                                       {&Split{}},
-		"split: max_bytes: is 9, must be at least":                      {&Split{MaxBytes: 9}},
-		"split: max_samples: must be positive":                          {&Split{MaxSamples: -1}},
-		"split: max_duration: is -1ns, must be at least 1ms":            {&Split{MaxDuration: -1}},
-		"split: must be the last":                                       {&Split{MaxSamples: 1}, &DropIdle{}},
-		"aggregate: unit nanoseconds needs thread.id":                   {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
-		"aggregate: after drop_idle":                                    {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
+		"aggregate: unit: is \"seconds\"":                    {&Aggregate{Unit: "seconds"}},
+		"aggregate: max_gap: is -1ns":                        {&Aggregate{Unit: UnitNanoseconds, MaxGap: -1}},
+		"aggregate: max_gap: has no effect with unit: count": {&Aggregate{Unit: UnitCount, MaxGap: time.Second}},
+		"resource_to_samples: attributes: ":                  {&ResourceToSamples{}},
+		"resource_to_samples: first_of: \"a\": ":             {&ResourceToSamples{FirstOf: map[string][]string{"a": nil}}},
+		"aggregate: keep_counts: ":                           {&Aggregate{Unit: UnitCount, KeepCounts: []string{"cpu"}}},
+		"labels: max_per_sample: is 0":                       {&Labels{MaxValueBytes: 1}},
+		"labels: max_value_bytes: is 0":                      {&Labels{MaxPerSample: 1}},
+		"labels: keep: ":                                     {&Labels{MaxPerSample: 1, MaxValueBytes: 1, Keep: []string{""}}},
+		"drop_attributes: ":                                  {&DropAttributes{}},
+		"threads: ":                                          {&Threads{}},
+		"frames: action: is \"\"":                            {&Frames{}},
+		"frames: name: ":                                     {&Frames{Action: ActionKeep}},
+		"frames: match: ":                                    {&Frames{Action: ActionKeep, Name: "x"}},
+		"frames: match[0]: ":                                 {&Frames{Action: ActionKeep, Name: "x", Match: []FrameMatch{{}}}},
+		"scrub: preset: is \"house\"":                        {&Scrub{Preset: "house"}},
+		"scrub: ":                                            {&Scrub{}},
+		"scrub: rules[1]: pattern: ":                         {&Scrub{Rules: []ScrubRule{{Pattern: regexp.MustCompile("a")}, {}}}},
+		"max_bytes, max_samples and max_duration":            {&Split{}},
+		"split: max_bytes: is 9":                             {&Split{MaxBytes: 9}},
+		"split: max_samples: ":                               {&Split{MaxSamples: -1}},
+		"split: max_duration: is -1ns":                       {&Split{MaxDuration: -1}},
+		"split: must be the last":                            {&Split{MaxSamples: 1}, &DropIdle{}},
+		"aggregate: unit nanoseconds needs thread.id":        {&DropAttributes{Samples: []string{"thread.id"}}, &Aggregate{Unit: UnitNanoseconds}},
+		"aggregate: after drop_idle":                         {&DropIdle{}, &Aggregate{Unit: UnitNanoseconds}},
 	} {
 		require.ErrorContains(t, validate(steps), want)
 	}
@@ -177,7 +177,7 @@ func TestPresets(t *testing.T) {
 		require.NoError(t, validate(steps), name)
 	}
 	_, err := Preset("parca")
-	require.ErrorContains(t, err, "must be one of kafka, otlp_grpc, pyroscope")
+	require.ErrorContains(t, err, "kafka, otlp_grpc, pyroscope")
 }
 
 func TestPresetPyroscope(t *testing.T) {

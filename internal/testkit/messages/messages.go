@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package messages is the only place where tests assert the wording of messages for mistakes in a
-// configuration: testdata/messages.txt, a table of mistakes with the message of each. A component's
-// own tests assert that it detects the mistake, and the key.
+// Package messages is the only place where tests assert the wording of messages about mistakes in
+// a configuration: testdata/messages.txt, a table of mistakes with the message of each. A
+// component's own tests assert that it detects the mistake, the key, and values and numbers.
 //
-// An entry is the component, its configuration, and what the collector says about it:
+// An entry is the component, its configuration in YAML, and the message, which the collector prints
+// as it is here:
 //
 //	receivers/sentry
 //	  profile_type: off
 //	> receivers::sentry: profile_type: is "off", must be "wall" or "cpu"
 //
-// The message is that of the first step that fails: decoding of the configuration, validation, or
-// start without other components. The collector's words before it are the same for all mistakes
-// of a step, and not in the table. IN_USE in a configuration is an address on which another process
-// listens.
+// It is the error of the first step that fails: decoding, validation, or the start without other
+// components. The collector prints "failed to get config: cannot unmarshal the configuration: " before
+// an error of decoding, and the name of the component before one of the start. In a configuration,
+// IN_USE is an address on which another process listens. "receivers/sentry, 2 pipelines" starts the
+// component for two pipelines of profiles.
 //
 // To add an entry, write the component and the configuration, and run
 //
@@ -34,13 +36,14 @@ import (
 
 // Entry is a mistake and its message.
 type Entry struct {
-	Kind, ID string // of the component, e.g. "receivers" and "sentry"
-	Keys     string // the component's configuration in YAML, each line indented
-	Message  string
+	Kind, Type   string // of the component, e.g. "receivers" and "sentry"
+	TwoPipelines bool
+	Keys         string // the component's configuration, each line indented by two spaces
+	Message      string
 }
 
-// YAML returns the configuration as part of that of the collector.
-func (e Entry) YAML() string { return e.Kind + ":\n " + e.ID + ":\n" + e.Keys }
+// YAML returns the configuration as a part of the collector's.
+func (e Entry) YAML() string { return e.Kind + ":\n " + e.Type + ":\n" + e.Keys }
 
 // block is a part of the table between empty lines: a comment or an entry.
 type block struct {
@@ -59,6 +62,8 @@ func Read(t testing.TB) (entries []Entry) {
 	return entries
 }
 
+const twoPipelines = ", 2 pipelines"
+
 func path(t testing.TB) string {
 	return filepath.Join(golden.Root(t), "internal", "testkit", "messages", "testdata", "messages.txt")
 }
@@ -70,30 +75,48 @@ func read(t testing.TB) (blocks []block) {
 	for part := range strings.SplitSeq(strings.TrimSpace(string(text)), "\n\n") {
 		if strings.HasPrefix(part, "#") {
 			blocks = append(blocks, block{comment: part})
-			continue
+		} else {
+			blocks = append(blocks, block{Entry: parse(t, strings.Split(part, "\n"))})
 		}
-		lines := strings.Split(part, "\n")
-		kind, id, ok := strings.Cut(lines[0], "/")
-		require.True(t, ok, "%q is not a component, e.g. receivers/sentry", lines[0])
-		keys := len(lines)
-		if first := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, ">") }); first >= 0 {
-			keys = first
-		}
-		e := Entry{Kind: kind, ID: id}
-		for _, line := range lines[1:keys] {
-			require.True(t, strings.HasPrefix(line, "  "), "%q: lines of a configuration are indented", line)
-			e.Keys += line + "\n"
-		}
-		for i, line := range lines[keys:] {
-			require.True(t, strings.HasPrefix(line, ">"), "%q: lines of a message start with >", line)
-			if i > 0 {
-				e.Message += "\n"
-			}
-			e.Message += strings.TrimPrefix(line[1:], " ")
-		}
-		blocks = append(blocks, block{Entry: e})
 	}
 	return blocks
+}
+
+func parse(t testing.TB, lines []string) (e Entry) {
+	t.Helper()
+	name, two := strings.CutSuffix(lines[0], twoPipelines)
+	e.TwoPipelines = two
+	var ok bool
+	e.Kind, e.Type, ok = strings.Cut(name, "/")
+	require.True(t, ok, "%q is not a component, e.g. receivers/sentry", lines[0])
+	lines = lines[1:]
+	message := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, ">") })
+	if message < 0 {
+		message = len(lines)
+	}
+	for _, line := range lines[:message] {
+		require.True(t, strings.HasPrefix(line, "  "), "%q: lines of a configuration begin with two spaces", line)
+		e.Keys += line + "\n"
+	}
+	var said []string
+	for _, line := range lines[message:] {
+		require.True(t, strings.HasPrefix(line, ">"), "%q: lines of a message begin with >", line)
+		said = append(said, strings.TrimPrefix(line[1:], " "))
+	}
+	e.Message = strings.Join(said, "\n")
+	return e
+}
+
+func (e Entry) String() string {
+	text := e.Kind + "/" + e.Type
+	if e.TwoPipelines {
+		text += twoPipelines
+	}
+	text += "\n" + e.Keys
+	for line := range strings.SplitSeq(e.Message, "\n") {
+		text += strings.TrimSuffix("> "+line, " ") + "\n"
+	}
+	return text
 }
 
 func write(t testing.TB, blocks []block) {
@@ -101,14 +124,10 @@ func write(t testing.TB, blocks []block) {
 	var parts []string
 	for _, b := range blocks {
 		if b.comment != "" {
-			parts = append(parts, b.comment)
-			continue
+			parts = append(parts, b.comment+"\n")
+		} else {
+			parts = append(parts, b.String())
 		}
-		part := b.Kind + "/" + b.ID + "\n" + b.Keys
-		for line := range strings.SplitSeq(b.Message, "\n") {
-			part += strings.TrimRight("> "+line, " ") + "\n"
-		}
-		parts = append(parts, strings.TrimSuffix(part, "\n"))
 	}
-	require.NoError(t, os.WriteFile(path(t), []byte(strings.Join(parts, "\n\n")+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(path(t), []byte(strings.Join(parts, "\n")), 0o600))
 }

@@ -4,6 +4,7 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -47,9 +48,9 @@ func TestMessages(t *testing.T) {
 			continue
 		}
 		text := b.YAML()
-		assert.False(t, seen[text], "the table has this entry twice:\n%s", text)
+		assert.False(t, seen[text], "the table has this configuration twice:\n%s", text)
 		seen[text] = true
-		err := message(t, b.Entry, taken.Addr().String())
+		err := mistake(t, b.Entry, taken.Addr().String())
 		if !assert.Error(t, err, "no mistake:\n%s", text) {
 			continue
 		}
@@ -65,8 +66,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// message returns the error of the first step that fails.
-func message(t *testing.T, e Entry, inUse string) error {
+// mistake returns the error of the first step that fails.
+func mistake(t *testing.T, e Entry, inUse string) error {
 	t.Helper()
 	retrieved, err := confmap.NewRetrievedFromYAML([]byte(strings.ReplaceAll(e.YAML(), "IN_USE", inUse)))
 	require.NoError(t, err)
@@ -89,7 +90,7 @@ func message(t *testing.T, e Entry, inUse string) error {
 	}
 	for _, s := range []*section{sections.Receivers, sections.Processors, sections.Exporters, sections.Extensions} {
 		for id, cfg := range s.configs {
-			return start(t.Context(), s.factories[id.Type()], id, cfg)
+			return start(t.Context(), s.factories[id.Type()], id, cfg, e.TwoPipelines)
 		}
 	}
 	return nil
@@ -141,32 +142,36 @@ func (s *section) Unmarshal(conf *confmap.Conf) error {
 	return nil
 }
 
-// start creates the component for profiles and starts it, without extensions.
-func start(ctx context.Context, factory component.Factory, id component.ID, cfg component.Config) error {
-	var created component.Component
-	var err error
+// start creates the component for one or two pipelines of profiles, and starts it without extensions.
+func start(ctx context.Context, factory component.Factory, id component.ID, cfg component.Config, twoPipelines bool) error {
+	created, err := create(ctx, factory, id, cfg)
+	if err != nil {
+		return err
+	}
+	if twoPipelines {
+		second, err := create(ctx, factory, id, cfg)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = second.Shutdown(ctx) }()
+	}
+	return errors.Join(created.Start(ctx, componenttest.NewNopHost()), created.Shutdown(ctx))
+}
+
+func create(ctx context.Context, factory component.Factory, id component.ID, cfg component.Config) (component.Component, error) {
 	switch factory := factory.(type) {
 	case xreceiver.Factory:
 		set := receivertest.NewNopSettings(factory.Type())
 		set.ID = id
-		created, err = factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
+		return factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
 	case xprocessor.Factory:
 		set := processortest.NewNopSettings(factory.Type())
 		set.ID = id
-		created, err = factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
+		return factory.CreateProfiles(ctx, set, cfg, consumertest.NewNop())
 	case xexporter.Factory:
 		set := exportertest.NewNopSettings(factory.Type())
 		set.ID = id
-		created, err = factory.CreateProfiles(ctx, set, cfg)
-	case extension.Factory:
-		created, err = factory.Create(ctx, extension.Settings{ID: id, TelemetrySettings: componenttest.NewNopTelemetrySettings()}, cfg)
+		return factory.CreateProfiles(ctx, set, cfg)
 	}
-	if err != nil {
-		return err
-	}
-	err = created.Start(ctx, componenttest.NewNopHost())
-	if shutdown := created.Shutdown(ctx); err == nil {
-		err = shutdown
-	}
-	return err
+	return factory.(extension.Factory).Create(ctx, extension.Settings{ID: id, TelemetrySettings: componenttest.NewNopTelemetrySettings()}, cfg)
 }

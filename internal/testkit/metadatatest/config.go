@@ -3,8 +3,10 @@
 package metadatatest
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/confmap"
 	"go.yaml.in/yaml/v3"
@@ -19,4 +21,14 @@ func Load[C any](t *testing.T, defaults C, text string) (C, error) {
 		return defaults, err
 	}
 	return defaults, confmap.Validate(defaults)
+}
+
+// ErrorHas asserts that err has each word of facts: keys, values, numbers. Its wording is asserted
+// in internal/testkit/messages only.
+func ErrorHas(t *testing.T, err error, facts, config string) {
+	t.Helper()
+	require.Error(t, err, config)
+	for fact := range strings.FieldsSeq(facts) {
+		assert.ErrorContains(t, err, fact, config)
+	}
 }
