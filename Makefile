@@ -160,6 +160,7 @@ golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by l
 	go test ./measurereceiver/internal/frommeasure -run TestMeasureCases -update
 	go test ./profileviewerexporter -run TestAPIPage -update
 	go test ./internal/testkit/messages -update
+	go test ./cmd/envelope -run TestMisuse -update
 
 # Without pipefail, a failed benchmark would be hidden by tee.
 bench: private SHELL := bash

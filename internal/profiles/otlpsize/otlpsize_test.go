@@ -114,7 +114,10 @@ func heap() int {
 func TestCheck(t *testing.T) {
 	spans := []protowire.Number{1, 2}
 	assert.NoError(t, Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 1<<20))))
-	assert.ErrorContains(t, Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 4<<20))), "it is too large to be decoded: it needs 920 MiB of memory, more than 320")
+	err := Traces.Check(within(spans, bytes.Repeat([]byte{2<<3 | 2, 0}, 4<<20)))
+	assert.ErrorIs(t, err, ErrLimit)
+	assert.ErrorContains(t, err, "920 MiB")
+	assert.ErrorContains(t, err, "320")
 
 	deep := func(n int) []byte {
 		// From the inside, into a buffer that is filled from its end.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package messages is the only place where tests assert the wording of messages about mistakes in
-// a configuration: testdata/messages.txt, a table of mistakes with the message of each. A
-// component's own tests assert that it detects the mistake, the key, and values and numbers.
+// Package messages is the only place where tests assert the wording of messages about mistakes of
+// users: testdata/messages.txt, a table of mistakes with the message of each. Other tests assert
+// that the code detects the mistake, the key, and values and numbers.
 //
 // An entry is the component, its configuration in YAML, and the message, which the collector prints
 // as it is here:
@@ -17,9 +17,10 @@
 // IN_USE is an address on which another process listens. "receivers/sentry, 2 pipelines" starts the
 // component for two pipelines of profiles.
 //
-// To add an entry, write the component and the configuration, and run
+// An entry of the tool is a command line without the name of the tool, after "envelope ", and the
+// output of errors. A test of the tool runs them.
 //
-//	go test ./internal/testkit/messages -update
+// To add an entry, write all but the message, and run "make golden".
 package messages
 
 import (
@@ -29,6 +30,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
@@ -36,7 +38,7 @@ import (
 
 // Entry is a mistake and its message.
 type Entry struct {
-	Kind, Type   string // of the component, e.g. "receivers" and "sentry"
+	Kind, Type   string // of the component, e.g. "receivers" and "sentry"; "envelope" and the command line
 	TwoPipelines bool
 	Keys         string // the component's configuration, each line indented by two spaces
 	Message      string
@@ -51,15 +53,44 @@ type block struct {
 	Entry
 }
 
-// Read returns the entries of the table.
-func Read(t testing.TB) (entries []Entry) {
+// Tool is the kind of the tool's entries.
+const Tool = "envelope"
+
+// Components returns the entries of components.
+func Components(t testing.TB) (entries []Entry) {
 	t.Helper()
 	for _, b := range read(t) {
-		if b.comment == "" {
+		if b.comment == "" && b.Kind != Tool {
 			entries = append(entries, b.Entry)
 		}
 	}
 	return entries
+}
+
+// Check compares the messages of the tool's entries, or of those of components, with what say
+// returns. With the flag -update, it writes them.
+func Check(t *testing.T, tool bool, say func(Entry) string) {
+	t.Helper()
+	blocks := read(t)
+	seen := map[string]bool{}
+	for i, b := range blocks {
+		if b.comment != "" || (b.Kind == Tool) != tool {
+			continue
+		}
+		got := say(b.Entry)
+		assert.NotEmpty(t, got, "no mistake:\n%s", b)
+		assert.False(t, seen[b.YAML()], "twice in the table:\n%s", b)
+		seen[b.YAML()] = true
+		if golden.Updating() {
+			blocks[i].Message = got
+		} else if got != b.Message {
+			assert.Equal(t, b.Message, got, b.YAML())
+		}
+	}
+	require.NotEmpty(t, seen)
+	if golden.Updating() {
+		write(t, blocks)
+	}
 }
 
 const twoPipelines = ", 2 pipelines"
@@ -87,8 +118,10 @@ func parse(t testing.TB, lines []string) (e Entry) {
 	name, two := strings.CutSuffix(lines[0], twoPipelines)
 	e.TwoPipelines = two
 	var ok bool
-	e.Kind, e.Type, ok = strings.Cut(name, "/")
-	require.True(t, ok, "%q is not a component, e.g. receivers/sentry", lines[0])
+	if e.Kind, e.Type, ok = strings.Cut(name, " "); !ok {
+		e.Kind, e.Type, ok = strings.Cut(name, "/")
+	}
+	require.True(t, ok, "%q is neither a component, e.g. receivers/sentry, nor a command of envelope", lines[0])
 	lines = lines[1:]
 	message := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, ">") })
 	if message < 0 {
@@ -108,7 +141,11 @@ func parse(t testing.TB, lines []string) (e Entry) {
 }
 
 func (e Entry) String() string {
-	text := e.Kind + "/" + e.Type
+	separator := "/"
+	if e.Kind == Tool {
+		separator = " "
+	}
+	text := e.Kind + separator + e.Type
 	if e.TwoPipelines {
 		text += twoPipelines
 	}

