@@ -157,6 +157,7 @@ lint: ## Check format, vet, and golangci-lint if it is installed, else staticche
 
 golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by line
 	go test ./sentryreceiver -run TestCases -update
+	go test ./internal/translate/fromsentry -run InWords -update
 	go test ./measurereceiver/internal/frommeasure -run TestMeasureCases -update
 	go test ./profileviewerexporter -run TestAPIPage -update
 	go test ./internal/testkit/messages -update

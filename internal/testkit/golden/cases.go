@@ -98,6 +98,19 @@ func (c Case) Compare(t testing.TB, file, text string) {
 	require.Equal(t, c.Read(t, file), text, "%s of %s is not what came out; after a change that is meant, run make golden and review the diff", file, c.Name)
 }
 
+// CompareFile compares text with a golden file, whose path is relative to the package. With the
+// flag -update it writes the file.
+func CompareFile(t testing.TB, path, text string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		return
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text, "%s is not what came out; after a change that is meant, run make golden and review the diff", path)
+}
+
 func (c Case) write(t testing.TB, file, text string) {
 	path := filepath.Join(c.dir, file)
 	if text != "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -97,16 +98,7 @@ func TestTransactionInWords(t *testing.T) {
 	require.Equal(t, []discard.Flaw{{Field: "spans.span_id", Count: 1}, {Field: "end_before_start", Count: 1}}, transaction.Flaws)
 
 	out := TransactionToTraces(transaction, Source{ProjectID: "42", ProfileID: "0F3CB15CCE4A4E5D9D5B0F1C3B7A1E20"})
-	require.Equal(t, `resource deployment.environment.name="prod" process.runtime.name="CPython" process.runtime.version="3.13" sentry.dist="7" sentry.platform="python" sentry.project_id="42" sentry.release="shop@1.2" service.name="shop" service.version="1.2" telemetry.sdk.language="python" telemetry.sdk.name="sentry.python" telemetry.sdk.version="2.68.0"
-scope sentry.python 2.68.0
-Server "GET /cart" 6f1b2c3d4e5f6071 < , 1777629600123456789 + 376543211, Ok 
-  big="18446744073709551616" http.request.header.accept=["*/*"] http.request.method="GET" nested={"a":[1,2.5,"x",true,null]} profile_id="0f3cb15cce4a4e5d9d5b0f1c3b7a1e20" sentry.description="GET" sentry.extra={"argv":["a","b"]} sentry.is_segment=true sentry.measurements={"lcp":{"unit":"millisecond","value":80}} sentry.op="http.server" sentry.origin="auto.http.wsgi" sentry.profiler_id="1c6f0e4f0b2a4c3d8e9f00112233aabb" sentry.segment.id="6f1b2c3d4e5f6071" sentry.segment.name.source="route" sentry.tags=["tier"] sentry.transaction.id="7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5e6" server.address="web-1" thread.id=140213 thread.name="main" tier="web" url.full="http://x/cart" user.id="42"
-  link de49e229d6054aa8b18955e520c7fcb4 b3e95f6b2d4cbfaa 1 sentry.link.type="previous_trace"
-Client "SELECT 1" aa1b2c3d4e5f6071 < 6f1b2c3d4e5f6071, 1777629600200000000 + 100000100, Error not_found
-  hit="no" profile_id="0f3cb15cce4a4e5d9d5b0f1c3b7a1e20" sentry.op="db" sentry.profiler_id="1c6f0e4f0b2a4c3d8e9f00112233aabb" sentry.segment.id="6f1b2c3d4e5f6071" sentry.tags=["hit"] thread.id=140213 thread.name="main"
-Internal "task" bb1b2c3d4e5f6071 < aa1b2c3d4e5f6071, 1777629600400000000 + 0, Unset 
-  profile_id="0f3cb15cce4a4e5d9d5b0f1c3b7a1e20" sentry.op="task" sentry.profiler_id="aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" sentry.segment.id="6f1b2c3d4e5f6071" thread.id=7
-`, spansInWords(out))
+	golden.CompareFile(t, "testdata/words/transaction.txt", spansInWords(out))
 }
 
 func TestContainerInWords(t *testing.T) {
@@ -114,14 +106,7 @@ func TestContainerInWords(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []discard.Loss{{Reason: event.ReasonSpanInvalidID, Count: 1}}, container.Lost)
 	require.Equal(t, []discard.Flaw{{Field: "trace_id", Count: 1}, {Field: "item_count", Count: 1}}, container.Flaws)
-	require.Equal(t, `resource deployment.environment.name="prod" sentry.project_id="42" sentry.release="shop@1.2" service.name="shop" service.version="1.2" telemetry.sdk.name="sentry.javascript.node" telemetry.sdk.version="11.1.0"
-scope sentry.javascript.node 11.1.0
-Server "GET /cart" 6f1b2c3d4e5f6071 < , 1777629600000000000 + 250000000, Ok 
-  list=["a",1] ratio=1 sentry.is_segment=true sentry.op="http.server" sentry.profiler_id="1c6f0e4f0b2a4c3d8e9f00112233aabb" size.unit="byte" size=9007199254740993 thread.id=0
-Client "query" aa1b2c3d4e5f6071 < cc1b2c3d4e5f6071, 1777629600100000000 + 100000000, Error timeout
-  sentry.kind="client" sentry.release="other@2" sentry.segment.id="dd1b2c3d4e5f6071" sentry.status.message="timeout"
-  link de49e229d6054aa8b18955e520c7fcb4 b3e95f6b2d4cbfaa 0 n=3
-`, spansInWords(SpansToTraces(container, Source{ProjectID: "42"})))
+	golden.CompareFile(t, "testdata/words/container.txt", spansInWords(SpansToTraces(container, Source{ProjectID: "42"})))
 }
 
 func TestStandaloneSpanInWords(t *testing.T) {
@@ -129,11 +114,7 @@ func TestStandaloneSpanInWords(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, flaws)
 	src := Source{ProjectID: "42", SDK: sentry.ClientSDK{Name: "sentry.javascript.browser", Version: "10.78.0"}}
-	require.Equal(t, `resource deployment.environment.name="prod" sentry.project_id="42" sentry.release="shop@3.2.0" service.name="shop" service.version="3.2.0" telemetry.sdk.name="sentry.javascript.browser" telemetry.sdk.version="10.78.0"
-scope sentry.javascript.browser 10.78.0
-Internal "body > h1" b46a0d5e3520fdfe < , 1777629600899600000 + 8000000, Unset 
-  environment="prod" release="shop@3.2.0" replay_id="x" sentry.exclusive_time=8 sentry.is_segment=true sentry.measurements={"inp":{"unit":"millisecond","value":8}} sentry.op="ui.interaction.click" sentry.origin="auto.http.browser.inp" sentry.segment.id="b46a0d5e3520fdfe"
-`, spansInWords(SpanToTraces(span, src)))
+	golden.CompareFile(t, "testdata/words/span.txt", spansInWords(SpanToTraces(span, src)))
 }
 
 // TestPersonalDataOfSpans: nothing of it without the option, all of it with.
