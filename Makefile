@@ -159,6 +159,7 @@ golden: ## Refresh the goldens and docs/viewer-api.md; review the diff line by l
 	go test ./sentryreceiver -run TestCases -update
 	go test ./internal/translate/fromsentry -run InWords -update
 	go test ./measurereceiver/internal/frommeasure -run TestMeasureCases -update
+	go test ./measurereceiver -run TestMethodTrace -update
 	go test ./profileviewerexporter -run TestAPIPage -update
 	go test ./internal/testkit/messages -update
 	go test ./cmd/envelope -run TestMisuse -update

@@ -19,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -66,43 +67,13 @@ func TestMethodTrace(t *testing.T) {
 			}
 			require.Len(t, profiles.all, 1)
 			require.Empty(t, conformance.Check(profiles.all[0]))
-			assert.Equal(t, strings.TrimSpace(methodTraceGolden), strings.TrimSpace(dictionary.Dump(profiles.all[0])))
+			golden.CompareFile(t, "testdata/method_trace.txt", dictionary.Dump(profiles.all[0]))
 			assert.Equal(t, int64(1), h.counts("items")["outcome=accepted type=android_method_trace"])
 			assert.Equal(t, int64(1), h.counts("files")["outcome=stored type=android_method_trace"])
 			assert.Equal(t, 2, h.sink.records, "the event and the file")
 		})
 	}
 }
-
-const methodTraceGolden = `
-resource
-  android.os.api_level = "34"
-  app.build_id = "240"
-  app.installation.id = "6e1f6b6e-2f0a-4c53-9d0a-0b7f5b1f2c31"
-  deployment.environment.name = "prod"
-  os.name = "Android"
-  os.type = "linux"
-  os.version = "14"
-  service.name = "com.example.shop"
-  service.version = "2.4.0"
-  telemetry.sdk.language = "kotlin"
-  telemetry.sdk.name = "measure"
-  telemetry.sdk.version = "0.19.0"
-scope github.com/otelcol-sentry/otelcol-sentry/measurereceiver
-profile 7d0c2c0e8a4b4f0e9a350e4f9f5f5a10
-  time      2026-08-01T10:00:00.25Z
-  duration  30.000000ms
-  samples   samples/count
-  period    wall/nanoseconds every 10.000000ms
-  measure.event.id = "3c0a4e1e-7d51-4d7f-8f3e-000000000001"
-  sentry.active_thread.id = 7
-  session.id = "9f2f5a0e-58f4-4a3c-8b53-0a1c7f1d2e3f"
-  sample thread.id=7 thread.name="main"
-    3 timestamps
-      +0.000000ms +10.000000ms +20.000000ms
-    stack
-      open Cart.kt:12 {profile.frame.type="jvm" sentry.frame.in_app=true sentry.frame.module="com.example.shop.Cart" sentry.frame.platform="java" sentry.frame.signature="()V"}
-`
 
 func zippedBytes(t *testing.T, content []byte) []byte {
 	var zipped bytes.Buffer
