@@ -12,10 +12,10 @@
 //	> receivers::sentry: profile_type: is "off", must be "wall" or "cpu"
 //
 // It is the error of the first step that fails: decoding, validation, or the start without other
-// components. The collector prints "failed to get config: cannot unmarshal the configuration: " before
-// an error of decoding, and the name of the component before one of the start. In a configuration,
-// IN_USE is an address on which another process listens. "receivers/sentry, 2 pipelines" starts the
-// component for two pipelines of profiles.
+// components. Before an error of decoding, the collector also prints that it cannot unmarshal the
+// configuration; before one of the start, the name of the component. In a configuration, IN_USE is
+// an address on which another process listens. "receivers/sentry, 2 pipelines" starts the component
+// for two pipelines of profiles.
 //
 // An entry of the tool is a command line without the name of the tool, after "envelope ", and the
 // output of errors. A test of the tool runs them.

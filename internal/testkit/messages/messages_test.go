@@ -124,7 +124,8 @@ func (s *section) Unmarshal(conf *confmap.Conf) error {
 	return nil
 }
 
-// start creates the component for one or two pipelines of profiles, and starts it without extensions.
+// start creates the component for one or two pipelines of profiles, and starts it without
+// extensions.
 func start(ctx context.Context, factory component.Factory, id component.ID, cfg component.Config, twoPipelines bool) error {
 	created, err := create(ctx, factory, id, cfg)
 	if err != nil {
