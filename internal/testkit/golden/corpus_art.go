@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // The names of the method traces of Android.
@@ -21,12 +22,15 @@ const (
 	streaming      = " streaming"
 )
 
-// AndroidTraces returns method traces of Android by name, in both formats: a generated one, and a
-// recorded one if the recordings are beside the repository.
+// AndroidTraces returns method traces of Android by name, in both formats: a generated one, and in
+// full size a recorded one if the recordings are beside the repository.
 func AndroidTraces(t testing.TB) map[string][]byte {
 	t.Helper()
 	trace, events := arttracetest.App()
 	traces := map[string][]byte{GeneratedTrace: arttracetest.File(trace, events), GeneratedTrace + streaming: arttracetest.Streaming(trace, events)}
+	if !testsize.Full() {
+		return traces
+	}
 	for name, file := range map[string]string{RecordedTrace: "art-trace-regular.trace.gz", RecordedTrace + streaming: "art-trace-streaming.trace.gz"} {
 		file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", file))
 		if os.IsNotExist(err) {

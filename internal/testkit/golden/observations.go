@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -51,16 +52,31 @@ func (o Observations) sorted() Observations {
 	return o
 }
 
-func observed(sample sentrytest.Sample) string {
-	return fmt.Sprintf("thread %q %q %s queue %q %q\n%s",
-		sample.Thread, sample.ThreadName, sample.Priority, sample.Queue, sample.QueueLabel, sample.StackText())
+// identities are the identities as text. Most samples of a profile share theirs with others.
+type identities map[identity]string
+
+// identity identifies a stack by its memory.
+type identity struct {
+	thread, threadName, priority, queue, queueLabel string
+	leaf                                            *sentrytest.Frame
+	frames                                          int
+}
+
+func (all identities) text(s sentrytest.Sample) string {
+	id := identity{s.Thread, s.ThreadName, s.Priority, s.Queue, s.QueueLabel, unsafe.SliceData(s.Stack), len(s.Stack)}
+	text, known := all[id]
+	if !known {
+		text = fmt.Sprintf("thread %q %q %s queue %q %q\n%s", s.Thread, s.ThreadName, s.Priority, s.Queue, s.QueueLabel, s.StackText())
+		all[id] = text
+	}
+	return text
 }
 
 // Expected returns the observations in a payload; start is the anchor of a V1 profile, else 0.
 func Expected(p *sentrytest.Profile, start uint64) Observations {
-	o := Observations{}
+	o, texts := Observations{}, identities{}
 	for _, sample := range p.Samples {
-		what := observed(sample)
+		what := texts.text(sample)
 		o[what] = append(o[what], start+sample.Time)
 	}
 	return o.sorted()
@@ -69,8 +85,8 @@ func Expected(p *sentrytest.Profile, start uint64) Observations {
 // Observed are the observations of an OTLP profile, frames spelled out as Sentry's. It panics on
 // indices that are out of range: check conformance first.
 func Observed(dict pprofile.ProfilesDictionary, profile pprofile.Profile) Observations {
-	r := reader{dict}
-	o := Observations{}
+	r := reader{dict, map[int32]sentrytest.Frame{}}
+	o, texts := Observations{}, identities{}
 	stacks := map[int32][]sentrytest.Frame{}
 	for _, s := range profile.Samples().All() {
 		attrs := r.attributes(s.AttributeIndices())
@@ -79,7 +95,7 @@ func Observed(dict pprofile.ProfilesDictionary, profile pprofile.Profile) Observ
 			stack = r.stack(s.StackIndex())
 			stacks[s.StackIndex()] = stack
 		}
-		what := observed(sentrytest.Sample{
+		what := texts.text(sentrytest.Sample{
 			Thread: attrs["thread.id"], ThreadName: attrs["thread.name"], Priority: attrs["sentry.thread.priority"],
 			Queue: attrs["sentry.queue.address"], QueueLabel: attrs["sentry.queue.label"], Stack: stack,
 		})
@@ -88,7 +104,10 @@ func Observed(dict pprofile.ProfilesDictionary, profile pprofile.Profile) Observ
 	return o.sorted()
 }
 
-type reader struct{ dict pprofile.ProfilesDictionary }
+type reader struct {
+	dict   pprofile.ProfilesDictionary
+	frames map[int32]sentrytest.Frame // by location
+}
 
 func (r reader) text(index int32) string { return r.dict.StringTable().At(int(index)) }
 
@@ -103,7 +122,12 @@ func (r reader) attributes(indices pcommon.Int32Slice) map[string]string {
 
 func (r reader) stack(index int32) (stack []sentrytest.Frame) {
 	for _, location := range r.dict.StackTable().At(int(index)).LocationIndices().All() {
-		stack = append(stack, r.frame(r.dict.LocationTable().At(int(location))))
+		frame, known := r.frames[location]
+		if !known {
+			frame = r.frame(r.dict.LocationTable().At(int(location)))
+			r.frames[location] = frame
+		}
+		stack = append(stack, frame)
 	}
 	return stack
 }

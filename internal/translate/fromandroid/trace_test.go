@@ -76,22 +76,29 @@ func observedMethods(o *arttrace.Observations) *sentrytest.Profile {
 // TestMethodTraces: the profile has each observation of the trace, with its time and its stack.
 func TestMethodTraces(t *testing.T) {
 	for name, data := range golden.AndroidTraces(t) {
-		parsed, err := arttrace.Parse(data)
-		require.NoError(t, err)
-		observed, err := parsed.Observe(period, attr.SpareObservations)
-		require.NoError(t, err)
-
-		trace, err := MethodTrace(data, period, attr.SpareObservations)
-		require.NoError(t, err)
-		out, profile := translate(t, trace, start)
-		require.Empty(t, golden.Observed(out.Dictionary(), profile).Diff(golden.Expected(observedMethods(observed), start)), name)
-		assert.Zero(t, trace.Start, "the header counts from boot")
-		assert.Empty(t, trace.Elements, name)
-		assert.Equal(t, int64(period), profile.Period(), name)
-		assert.InDelta(t, start+uint64(parsed.Elapsed), uint64(profile.Time())+profile.DurationNano(), float64(period), name)
-		require.True(t, trace.HasThread(trace.MainThread()), name)
-		t.Logf("%s: %d bytes, %d observations, %d samples", name, len(data), observed.Count, profile.Samples().Len())
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkMethodTrace(t, name, data)
+		})
 	}
+}
+
+func checkMethodTrace(t *testing.T, name string, data []byte) {
+	parsed, err := arttrace.Parse(data)
+	require.NoError(t, err)
+	observed, err := parsed.Observe(period, attr.SpareObservations)
+	require.NoError(t, err)
+
+	trace, err := MethodTrace(data, period, attr.SpareObservations)
+	require.NoError(t, err)
+	out, profile := translate(t, trace, start)
+	require.Empty(t, golden.Observed(out.Dictionary(), profile).Diff(golden.Expected(observedMethods(observed), start)), name)
+	assert.Zero(t, trace.Start, "the header counts from boot")
+	assert.Empty(t, trace.Elements, name)
+	assert.Equal(t, int64(period), profile.Period(), name)
+	assert.InDelta(t, start+uint64(parsed.Elapsed), uint64(profile.Time())+profile.DurationNano(), float64(period), name)
+	require.True(t, trace.HasThread(trace.MainThread()), name)
+	t.Logf("%s: %d bytes, %d observations, %d samples", name, len(data), observed.Count, profile.Samples().Len())
 }
 
 // observedStacks returns the samples of a Perfetto trace as text, in the form of the goldens.

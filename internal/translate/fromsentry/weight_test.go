@@ -21,6 +21,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
@@ -127,7 +128,11 @@ func translateAny(t *testing.T, item sentry.ItemType, payload []byte) (alive []a
 
 // TestWeight: no item takes more than three and a half times its weight.
 func TestWeight(t *testing.T) {
-	for name, c := range shortest(10_000) {
+	n := 2_000
+	if testsize.Full() {
+		n = 10_000
+	}
+	for name, c := range shortest(n) {
 		payload := []byte(c.payload)
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -154,7 +159,11 @@ func TestWeightOfTraces(t *testing.T) {
 	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 66 * time.Second}
 	lines := trace
 	var calls, waits []arttrace.Event
-	for i := range uint32(100_000) {
+	records := uint32(10_000)
+	if testsize.Full() {
+		records = 100_000
+	}
+	for i := range records {
 		calls = append(calls, arttrace.Event{Thread: uint16(i % 7), Method: 4 * (i / 14 % 999), Action: arttrace.Action(i / 7 % 2), Wall: i * 600})
 		lines.Methods = append(lines.Methods, arttrace.Method{ID: 4 * i, Class: "c"})
 	}
@@ -164,7 +173,9 @@ func TestWeightOfTraces(t *testing.T) {
 	traces := map[string][]byte{
 		"records": arttracetest.File(trace, calls), "lines": arttracetest.File(lines, waits), "spare": arttracetest.File(trace, waits),
 	}
-	maps.Copy(traces, golden.AndroidTraces(t))
+	if testsize.Full() {
+		maps.Copy(traces, golden.AndroidTraces(t))
+	}
 	for name, data := range traces {
 		payload := []byte(`{"platform":"android","sampled_profile":"` + base64.RawStdEncoding.EncodeToString(data) + `"}`)
 		var before, after runtime.MemStats
@@ -190,15 +201,9 @@ func TestWeightOfTraces(t *testing.T) {
 // receiver holds many of them.
 func TestOrdinaryWeight(t *testing.T) {
 	size, weight := map[sentry.ItemType]int64{}, map[sentry.ItemType]int64{}
-	for _, request := range golden.Corpus(t) {
-		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
-		if err != nil {
-			continue
-		}
-		for _, item := range envelope.Items {
-			size[item.Header.Type] += int64(len(item.Payload))
-			weight[item.Header.Type] += Weight(&item) - messageBytes
-		}
+	for _, item := range recordedItems(t) {
+		size[item.Header.Type] += int64(len(item.Payload))
+		weight[item.Header.Type] += Weight(&item) - messageBytes
 	}
 	for item := range size {
 		t.Logf("%s: %.1f", item, float64(weight[item])/float64(size[item]))

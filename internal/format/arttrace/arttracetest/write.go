@@ -37,6 +37,9 @@ func Streaming(t arttrace.Trace, events []arttrace.Event) []byte {
 
 // appendBlocks writes the entries that are wanted and returns the others.
 func appendBlocks[T any](t arttrace.Trace, data []byte, entries []T, wanted func(T) bool, block func(T) []byte) (_ []byte, rest []T) {
+	if !slices.ContainsFunc(entries, wanted) {
+		return data, entries // of most records
+	}
 	for _, entry := range entries {
 		if !wanted(entry) {
 			rest = append(rest, entry)

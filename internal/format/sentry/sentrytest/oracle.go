@@ -47,8 +47,8 @@ type Frame struct {
 }
 
 func (f Frame) String() string {
-	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%d:%d|%x|%s",
-		f.Function, f.Module, f.Filename, f.AbsPath, f.Package, f.Platform, f.Line, f.Column, f.Address, f.InApp)
+	return f.Function + "|" + f.Module + "|" + f.Filename + "|" + f.AbsPath + "|" + f.Package + "|" + f.Platform + "|" +
+		strconv.FormatUint(uint64(f.Line), 10) + ":" + strconv.FormatUint(uint64(f.Column), 10) + "|" + strconv.FormatUint(f.Address, 16) + "|" + f.InApp
 }
 
 // StackText is the stack as one text, leaf first.
