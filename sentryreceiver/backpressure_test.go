@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const (
@@ -225,20 +227,27 @@ func TestRefusedSpansStillLink(t *testing.T) {
 
 // TestBusyNowAndThen: whatever the pipeline refuses when many send, what was answered 200 arrived,
 // the rest was told so, and all of it is counted once.
-func TestBusyNowAndThen(t *testing.T) {
+func TestBusyNowAndThen(t *testing.T) { synctest.Test(t, testBusyNowAndThen) }
+
+func testBusyNowAndThen(t *testing.T) {
 	h := start(t, nil)
+	h.overPipes()
 	var random sync.Mutex
 	source := rand.New(rand.NewPCG(3, 4))
 	h.sink.respond = func(pprofile.Profiles) error {
 		random.Lock()
-		defer random.Unlock()
-		time.Sleep(time.Duration(source.IntN(200)) * time.Microsecond)
-		if source.IntN(4) == 0 {
+		delay, full := time.Duration(source.IntN(200))*time.Microsecond, source.IntN(4) == 0
+		random.Unlock()
+		time.Sleep(delay)
+		if full {
 			return errors.New("full")
 		}
 		return nil
 	}
-	const clients, each = 16, 100
+	clients, each := 16, 20
+	if testsize.Full() {
+		each = 100
+	}
 	var accepted, refused atomic.Int64
 	var all sync.WaitGroup
 	for range clients {

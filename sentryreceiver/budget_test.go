@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // startLogs starts a receiver whose pipeline for logs is consume.
@@ -49,8 +51,11 @@ func TestOutputIsInTheBudget(t *testing.T) {
 }
 
 // TestNoRoomForOutput: an item whose output finds no room is refused before it is translated.
-func TestNoRoomForOutput(t *testing.T) {
+func TestNoRoomForOutput(t *testing.T) { synctest.Test(t, testNoRoomForOutput) }
+
+func testNoRoomForOutput(t *testing.T) {
 	h := startLogs(t, tight, func(context.Context, plog.Logs) error { return errors.New("it is not translated") })
+	h.overPipes()
 	limit := h.receiver.Shared.cfg.MaxBytesInFlight
 	other := h.receiver.Shared.inflight.Claim(t.Context())
 	require.NoError(t, other.Acquire(limit-1<<20))
@@ -72,11 +77,15 @@ func TestMuchOutputIsDeliveredEarly(t *testing.T) {
 		most = max(most, h.receiver.Shared.inflight.Used())
 		return nil
 	})
-	require.Equal(t, http.StatusOK, h.post(envelope(strings.Repeat(shortLogs(30_000), 10))).status)
-	assert.Equal(t, 300_000, records)
-	assert.Equal(t, 10, deliveries)
+	items := 3
+	if testsize.Full() {
+		items = 10
+	}
+	require.Equal(t, http.StatusOK, h.post(envelope(strings.Repeat(shortLogs(30_000), items))).status)
+	assert.Equal(t, items*30_000, records)
+	assert.Equal(t, items, deliveries)
 	assert.LessOrEqual(t, most, httpbody.MaxPerRequest(4<<20))
-	assert.Equal(t, map[string]int64{"outcome=accepted type=log": 10}, h.items())
+	assert.Equal(t, map[string]int64{"outcome=accepted type=log": int64(items)}, h.items())
 }
 
 // TestEarlyDeliveryLinks: a V1 profile that is delivered early finds the spans of its transaction,

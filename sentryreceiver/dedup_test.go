@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -87,9 +88,12 @@ func TestSpansAreTakenOnce(t *testing.T) {
 
 // The second of two that come at once waits for what becomes of the first: if that fails, the
 // second is taken.
-func TestConcurrentDuplicates(t *testing.T) {
+func TestConcurrentDuplicates(t *testing.T) { synctest.Test(t, testConcurrentDuplicates) }
+
+func testConcurrentDuplicates(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		h := start(t, dropResent)
+		h.overPipes()
 		calls, entered, hold := 0, make(chan struct{}, 2), make(chan struct{})
 		var mu sync.Mutex
 		h.sink.respond = func(pprofile.Profiles) error {
@@ -110,7 +114,7 @@ func TestConcurrentDuplicates(t *testing.T) {
 		both.Go(func() { h.post(envelope(chunkItem)) })
 		<-entered
 		both.Go(func() { h.post(envelope(chunkItem)) })
-		time.Sleep(time.Second) // the second must wait by then: after a failure, the pipeline is not asked for a while
+		synctest.Wait() // the second waits by then: after a failure, the pipeline is not asked for a while
 		assert.Zero(t, h.sink.count())
 		close(hold)
 		both.Wait()
@@ -120,8 +124,11 @@ func TestConcurrentDuplicates(t *testing.T) {
 
 // Who goes while the first is still under way has not been told that it is there: it counts as
 // lost.
-func TestDuplicateThatCannotWait(t *testing.T) {
+func TestDuplicateThatCannotWait(t *testing.T) { synctest.Test(t, testDuplicateThatCannotWait) }
+
+func testDuplicateThatCannotWait(t *testing.T) {
 	h := start(t, dropResent)
+	h.overPipes()
 	entered, hold := make(chan struct{}), make(chan struct{})
 	h.sink.respond = func(pprofile.Profiles) error {
 		close(entered)
@@ -136,7 +143,8 @@ func TestDuplicateThatCannotWait(t *testing.T) {
 	_, err := h.client.Do(h.envelopeRequest([]byte(envelope(chunkItem))).WithContext(ctx))
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
 	refused := func() int64 { return h.items()["outcome=refused reason=backpressure type=profile_chunk"] }
-	assert.Eventually(t, func() bool { return refused() == 1 }, 30*time.Second, time.Millisecond)
+	synctest.Wait()
+	assert.Equal(t, int64(1), refused())
 	close(hold)
 	first.Wait()
 	assert.Equal(t, int64(2), refused())

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -220,7 +221,12 @@ func TestRequestsDuringShutdown(t *testing.T) {
 
 // A slow client must get its answer: SDKs send again what was taken without one.
 func TestWriteTimeoutCountsFromTheAnswer(t *testing.T) {
+	synctest.Test(t, testWriteTimeoutCountsFromTheAnswer)
+}
+
+func testWriteTimeoutCountsFromTheAnswer(t *testing.T) {
 	h := start(t, func(c *Config) { c.HTTP.WriteTimeout = 200 * time.Millisecond })
+	h.overPipes()
 	body := envelope(chunkItem)
 	slow := io.MultiReader(strings.NewReader(body[:100]), delay(400*time.Millisecond), strings.NewReader(body[100:]))
 	req := h.request("POST", "/api/42/envelope/?sentry_key=public", slow)
@@ -250,9 +256,12 @@ func TestContentLengthThatIsNotMet(t *testing.T) {
 }
 
 // TestSlowBody: read_timeout ends it as a rate below min_body_rate does.
-func TestSlowBody(t *testing.T) {
+func TestSlowBody(t *testing.T) { synctest.Test(t, testSlowBody) }
+
+func testSlowBody(t *testing.T) {
 	h := start(t, func(c *Config) { c.HTTP.ReadTimeout = 100 * time.Millisecond })
-	conn, err := net.Dial("tcp", h.receiver.Shared.server.Listener.Addr().String())
+	h.overPipes()
+	conn, err := h.pipes.DialContext(t.Context(), "", "")
 	require.NoError(t, err)
 	defer conn.Close()
 	_, err = io.WriteString(conn, "POST /api/42/envelope/?sentry_key=public HTTP/1.1\r\nHost: x\r\nContent-Length: 90000000\r\n\r\n"+envelope(chunkItem))

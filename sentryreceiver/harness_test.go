@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
@@ -28,6 +29,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline/pipelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pipenet"
 )
 
 const (
@@ -126,6 +128,7 @@ type harness struct {
 	client   *http.Client
 	url      string             // http://127.0.0.1:12345
 	clock    pipelinetest.Clock // of the gates
+	pipes    *pipenet.Listener  // of overPipes
 }
 
 func testConfig(edit func(*Config)) *Config {
@@ -171,6 +174,20 @@ func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	})
 	h.url = "http://" + h.receiver.Shared.server.Listener.Addr().String()
 	return h
+}
+
+// overPipes replaces the listener and the connections by pipes, for tests in a bubble of synctest.
+func (h *harness) overPipes() {
+	h.t.Helper()
+	r := h.receiver.Shared
+	h.client.CloseIdleConnections()
+	_, err := r.server.Shutdown(context.Background(), time.Second)
+	require.NoError(h.t, err)
+	server, err := r.newServer(context.Background(), componenttest.NewNopHost(), r.serverConfig(), endpointsOf(r.cfg))
+	require.NoError(h.t, err)
+	h.pipes = pipenet.Listen()
+	h.client.Transport = h.pipes.Transport()
+	r.server.Serve(server, h.pipes, r.cfg.Connections, r.telemetry.connectionClosed, componenttest.NewNopHost())
 }
 
 // reply is an answer, read to its end.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -37,8 +38,11 @@ func (h *harness) inflightBytes() int64 {
 
 // TestBusy: while the pipeline holds requests, there is room for no more of them; a limit says so
 // to the SDK.
-func TestBusy(t *testing.T) {
+func TestBusy(t *testing.T) { synctest.Test(t, testBusy) }
+
+func testBusy(t *testing.T) {
 	h := start(t, tight)
+	h.overPipes()
 	entered, hold := make(chan struct{}, 100), make(chan struct{})
 	h.sink.respond = func(pprofile.Profiles) error {
 		entered <- struct{}{}
@@ -102,7 +106,10 @@ func TestBytesComeBack(t *testing.T) {
 		assert.Equal(t, 413, h.do(encoded(encoding, bomb)).status, encoding)
 	}
 	body, sender := io.Pipe()
-	time.AfterFunc(50*time.Millisecond, func() { sender.CloseWithError(errors.New("the client is gone")) })
+	go func() {
+		_, _ = sender.Write([]byte("{}\n")) // returns when the client sends it
+		sender.CloseWithError(errors.New("the client is gone"))
+	}()
 	_, err = h.client.Do(h.request(http.MethodPost, "/api/42/envelope/", body))
 	assert.Error(t, err)
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -297,7 +298,10 @@ func TestBackpressure(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	h := start(t, nil)
-	const clients, rounds = 8, 20
+	clients, rounds := 8, 8
+	if testsize.Full() {
+		rounds = 20
+	}
 	done := make(chan int)
 	bodies := [][]byte{[]byte(envelope(chunkItem)), []byte(envelope(transactionItem, profileItem))}
 	for client := range clients {

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,28 +31,47 @@ var plantedCases = regexp.MustCompile(`^(all-fields-.*|include-pii|described-ite
 // TestPlantedSecrets: no secret leaves by any signal, metric or log, in any combination of
 // settings.
 func TestPlantedSecrets(t *testing.T) {
-	total, without := 0, 0
-	for _, c := range golden.Cases(t) {
-		if !plantedCases.MatchString(c.Name) {
-			continue
-		}
-		for turn := range 1 + planted.Classes/2 {
-			p := &planted.Planter{Secrets: map[string]string{}, Member: turn == 0, Turn: 2 * turn}
-			body := p.Envelope(envelopeOf(t, c))
-			if body == nil || len(p.Secrets) == 0 {
+	var total, without atomic.Int64
+	t.Run("cases", func(t *testing.T) {
+		for i, c := range golden.Cases(t) {
+			if !plantedCases.MatchString(c.Name) {
 				continue
 			}
-			total += len(p.Secrets)
-			for leak, place := range leaks(t, p, body, func(cfg *Config) { cfg.IncludePII = turn%2 == 0 }) {
-				t.Errorf("%s: a secret at %s leaves:\n%s", c.Name, place, leak)
-			}
-			if turn < 2 {
-				without += len(leaks(t, p, body, func(cfg *Config) { cfg.IncludePII, cfg.Scrubbing = true, scrub.Config{} }))
-			}
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				for turn := range plantedTurns {
+					if !testsize.Full() && turn > 0 && turn != 1+i%(plantedTurns-1) {
+						continue // the small size has two turns of each case
+					}
+					planted, leaving := plant(t, c, turn)
+					total.Add(int64(planted))
+					without.Add(int64(leaving))
+				}
+			})
 		}
+	})
+	t.Logf("%d secrets planted; of those of two rounds, %d leave without scrubbing", total.Load(), without.Load())
+	assert.Greater(t, without.Load(), int64(1000), "the secrets are in places that are translated")
+}
+
+// plantedTurns are the ways of planting secrets: as members, and as texts of two classes each.
+var plantedTurns = 1 + planted.Classes/2
+
+// plant reports the secrets of one turn that leave, and returns how many it planted and, in the
+// first two turns, how many leave without scrubbing.
+func plant(t *testing.T, c golden.Case, turn int) (total, without int) {
+	p := &planted.Planter{Secrets: map[string]string{}, Member: turn == 0, Turn: 2 * turn}
+	body := p.Envelope(envelopeOf(t, c))
+	if body == nil || len(p.Secrets) == 0 {
+		return 0, 0
 	}
-	t.Logf("%d secrets planted; of those of two rounds, %d leave without scrubbing", total, without)
-	assert.Greater(t, without, 1000, "the secrets are in places that are translated")
+	for leak, place := range leaks(t, p, body, func(cfg *Config) { cfg.IncludePII = turn%2 == 0 }) {
+		t.Errorf("%s: a secret at %s leaves:\n%s", c.Name, place, leak)
+	}
+	if turn < 2 {
+		without = len(leaks(t, p, body, func(cfg *Config) { cfg.IncludePII, cfg.Scrubbing = true, scrub.Config{} }))
+	}
+	return len(p.Secrets), without
 }
 
 // leaks returns the lines of the output that contain a secret, and where it was planted.

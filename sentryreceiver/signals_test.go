@@ -22,7 +22,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const (
@@ -197,8 +196,8 @@ func TestUnusableItems(t *testing.T) {
 func TestCorpusOnAllSignals(t *testing.T) {
 	s := startSignals(t, nil)
 	sent := int64(0)
-	for _, request := range golden.Corpus(t) {
-		if !strings.HasSuffix(request.Path, "/envelope/") || !testsize.Full() && len(request.Body) > 500_000 {
+	for _, request := range golden.Sample(t) {
+		if !strings.HasSuffix(request.Path, "/envelope/") {
 			continue
 		}
 		body := request.Decoded(t)
