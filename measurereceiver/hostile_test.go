@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // begin sends the head of a batch and half of its body.
@@ -62,13 +63,17 @@ func TestBrokenBodies(t *testing.T) {
 
 // TestGzipBomb: a body that inflates to 50 times the limit costs the memory of one at the limit.
 func TestGzipBomb(t *testing.T) {
-	h := start(t, nopHost, nil)
+	limit := int64(2 << 20)
+	if testsize.Full() {
+		limit = defaultMaxRequestBodySize
+	}
+	h := start(t, nopHost, func(c *Config) { c.HTTP.MaxRequestBodySize = limit })
 	send := func(body []byte) reply {
 		return h.send(http.MethodPut, "/events", body, "Authorization", "Bearer "+testKey, "msr-req-id", uuid.NewString(), "Content-Type", "application/json", "Content-Encoding", "gzip")
 	}
 	var bomb, good bytes.Buffer
 	zip, _ := gzip.NewWriterLevel(&bomb, gzip.BestSpeed)
-	for range 50 * defaultMaxRequestBodySize >> 20 {
+	for range 50 * limit >> 20 {
 		_, _ = zip.Write(bytes.Repeat([]byte(" "), 1<<20))
 	}
 	_ = zip.Close()
@@ -78,7 +83,7 @@ func TestGzipBomb(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	assert.Equal(t, 400, got.status, got.text)
 	assert.Equal(t, map[string]int64{"reason=body_too_large": 1}, h.counts("requests_rejected"))
-	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10*defaultMaxRequestBodySize))
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(10*limit))
 	assert.Zero(t, h.shared.inFlight.Used())
 
 	zip.Reset(&good)
