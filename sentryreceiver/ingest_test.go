@@ -298,7 +298,7 @@ func TestBackpressure(t *testing.T) {
 
 func TestManyAtOnce(t *testing.T) {
 	h := start(t, nil)
-	clients, rounds := 8, 8
+	clients, rounds := 8, 4
 	if testsize.Full() {
 		rounds = 20
 	}
