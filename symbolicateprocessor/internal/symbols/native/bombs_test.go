@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // elfSectionContent is a section of a constructed file.
@@ -118,6 +120,9 @@ func TestBombs(t *testing.T) {
 		"a long directory":          {[]elfSectionContent{{".debug_abbrev", oneUnit}, {".debug_info", unit}, {".debug_line", directories}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name == "a shared line program" || name == "a long directory" || name == "shared base addresses" {
+				testsize.NeedFull(t) // they run for a quarter of a second each
+			}
 			file := elfWith(c.sections...)
 			objects, err := Identify(bytes.NewReader(file), int64(len(file)))
 			require.NoError(t, err)

@@ -31,8 +31,8 @@ func sectionsOf(t testing.TB, path string, names ...string) (contents [][]byte) 
 func FuzzDWARF(f *testing.F) {
 	f.Add(oneUnit, dwarf4Unit(0, 1, 0, 0, 0, 0), []byte{}, []byte{}, []byte{}, []byte{}, uint64(0x1000))
 	if _, err := exec.LookPath("g++"); err == nil {
-		for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
-			s := sectionsOf(f, compile(f, version, "-O2"), ".debug_abbrev", ".debug_info", ".debug_line", ".debug_ranges", ".debug_rnglists", ".debug_line_str")
+		for _, arguments := range [][]string{optimized, {"-gdwarf-4", "-O2"}} {
+			s := sectionsOf(f, compile(f, arguments...), ".debug_abbrev", ".debug_info", ".debug_line", ".debug_ranges", ".debug_rnglists", ".debug_line_str")
 			f.Add(s[0], s[1], s[2], s[3], s[4], s[5], uint64(0x1200))
 		}
 	}
@@ -49,7 +49,7 @@ func FuzzDWARF(f *testing.F) {
 func FuzzELF(f *testing.F) {
 	f.Add(elfWith(elfSectionContent{".debug_abbrev", oneUnit}, elfSectionContent{".debug_info", dwarf4Unit(0, 1, 0, 0, 0, 0)}), []byte{}, uint64(0x1000))
 	if _, err := exec.LookPath("g++"); err == nil {
-		for _, arguments := range [][]string{{"-g", "-O2"}, {"-g", "-O2", "-gz"}, {"-O2"}} {
+		for _, arguments := range [][]string{optimized, {"-g", "-O2", "-gz"}, {"-O2"}} {
 			content, err := os.ReadFile(compile(f, arguments...))
 			require.NoError(f, err)
 			f.Add(content, []byte{}, uint64(0x1200))
@@ -67,13 +67,7 @@ func FuzzELF(f *testing.F) {
 // FuzzGopclntab changes the function table of a Go program.
 func FuzzGopclntab(f *testing.F) {
 	f.Add([]byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}, uint64(0x1000))
-	path := f.TempDir() + "/program"
-	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "testdata/program/main.go")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if command.Run() == nil {
-		table := sectionsOf(f, path, ".gopclntab")[0]
-		f.Add(table, uint64(0x401000))
-	}
+	f.Add(sectionsOf(f, goProgram(f, true), ".gopclntab")[0], uint64(0x401000))
 	f.Fuzz(func(t *testing.T, table []byte, address uint64) {
 		_ = indexBytes(t, elfWith(elfSectionContent{".gopclntab", table}, elfSectionContent{".text", make([]byte, 64)}), address)
 	})

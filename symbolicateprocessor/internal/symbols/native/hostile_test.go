@@ -118,7 +118,7 @@ func TestMachO(t *testing.T) {
 
 // TestDamaged: no damage of a file ends the process, or yields more than the limits.
 func TestDamaged(t *testing.T) {
-	content, err := os.ReadFile(compile(t, "-g", "-O2"))
+	content, err := os.ReadFile(compile(t, optimized...))
 	require.NoError(t, err)
 	require.NoError(t, indexBytes(t, content, 0x1200))
 	random := rand.New(rand.NewPCG(1, 2))

@@ -101,51 +101,34 @@ func TestBreakpad(t *testing.T) {
 	assert.Equal(t, "$s4Shop4CartC3add_2toyAA4ItemV_SitFZ", frames[0].Raw)
 }
 
-// compile builds a program from testdata with gcc.
-func compile(t testing.TB, arguments ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("needs g++")
-	}
-	path := filepath.Join(t.TempDir(), "shop")
-	output, err := exec.Command("g++", append(arguments, "-o", path, "testdata/shop.cc")...).CombinedOutput()
-	require.NoError(t, err, string(output))
-	return path
-}
-
 // TestSymbolizer compares random addresses with llvm-symbolizer.
 func TestSymbolizer(t *testing.T) {
 	if _, err := exec.LookPath("llvm-symbolizer"); err != nil {
 		t.Skip("needs llvm-symbolizer")
 	}
 	for name, arguments := range map[string][]string{
-		"C++ -O2":          {"-g", "-O2"},
+		"C++ -O2":          optimized,
 		"C++ -O0":          {"-g", "-O0"},
 		"DWARF 4":          {"-gdwarf-4", "-O2"},
 		"compressed":       {"-g", "-O2", "-gz"},
 		"split into parts": {"-g", "-O2", "-ffunction-sections", "-freorder-blocks-and-partition"},
 		"without DWARF":    {"-O2"},
 	} {
-		if !testsize.Full() && name != "C++ -O2" {
-			continue
-		}
-		t.Run(name, func(t *testing.T) { compareWithSymbolizer(t, compile(t, arguments...), 3) })
+		t.Run(name, func(t *testing.T) {
+			if name == "C++ -O0" || name == "split into parts" {
+				testsize.NeedFull(t) // no other test builds these
+			}
+			t.Parallel()
+			compareWithSymbolizer(t, compile(t, arguments...), 3)
+		})
 	}
-	t.Run("Go", func(t *testing.T) { compareWithSymbolizer(t, goProgram(t), 97) })
+	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
+		compareWithSymbolizer(t, goProgram(t, false), 97)
+	})
 	for _, path := range filepath.SplitList(os.Getenv("SYMBOL_FILES")) {
 		t.Run(filepath.Base(path), func(t *testing.T) { compareWithSymbolizer(t, path, 1009) })
 	}
-}
-
-// goProgram builds a program without cgo.
-func goProgram(t *testing.T, flags ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
-	command := exec.Command("go", append(append([]string{"build", "-trimpath", "-o", path}, flags...), "./testdata/program")...)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, string(output))
-	return path
 }
 
 // compareWithSymbolizer compares the addresses of the code, in steps. These differences are
