@@ -22,9 +22,16 @@ func Streaming(t arttrace.Trace, events []arttrace.Event) []byte {
 	t.Streaming = true
 	data := appendHeader(nil, t)
 	methods, threads := slices.Clone(t.Methods), slices.Clone(t.Threads)
+	named, running := map[uint32]bool{}, map[uint16]bool{}
 	for _, e := range events {
-		data, methods = appendBlocks(t, data, methods, func(m arttrace.Method) bool { return m.ID == e.Method }, methodBlock)
-		data, threads = appendBlocks(t, data, threads, func(t arttrace.Thread) bool { return uint16(t.ID) == e.Thread }, threadBlock)
+		if !named[e.Method] {
+			named[e.Method] = true
+			data, methods = appendBlocks(t, data, methods, func(m arttrace.Method) bool { return m.ID == e.Method }, methodBlock)
+		}
+		if !running[e.Thread] {
+			running[e.Thread] = true
+			data, threads = appendBlocks(t, data, threads, func(t arttrace.Thread) bool { return uint16(t.ID) == e.Thread }, threadBlock)
+		}
 		data = appendRecords(data, t, []arttrace.Event{e})
 	}
 	all := func(arttrace.Method) bool { return true }
