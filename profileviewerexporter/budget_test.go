@@ -23,6 +23,7 @@ import (
 // TestResponsesAreBounded: of long texts in long lists, every response is no longer than
 // answer.MaxResponse, and states what is missing.
 func TestResponsesAreBounded(t *testing.T) {
+	t.Parallel()
 	h := start(t, func(c *Config) { c.MaxBytes = 1 << 30 })
 	h.addLong(strings.Repeat("\"<\x01", answer.LongestText/3))
 	h.addLongProfile(strings.Repeat("\\", answer.LongestText))

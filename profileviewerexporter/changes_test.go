@@ -4,12 +4,15 @@ package profileviewerexporter
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -57,45 +60,89 @@ func (s *eventStream) until(list string, before changesAnswer) changesAnswer {
 	}
 }
 
+// streamWriter is the response of a stream, in memory.
+type streamWriter struct {
+	io.Writer
+
+	header http.Header
+}
+
+func (w streamWriter) Header() http.Header { return w.header }
+func (streamWriter) WriteHeader(int)       {}
+func (streamWriter) Flush()                {}
+
+// listenInBubble is listen in a bubble of synctest, without a network. Channels of the shared notices
+// must not leave the bubble.
+func (h *harness) listenInBubble(t *testing.T) *eventStream {
+	t.Helper()
+	withdraw := notices.Shared.Offer(notices.Endpoint{Kind: notices.KindDSN, URL: t.Name()})
+	ctx, cancel := context.WithCancel(t.Context())
+	body, w := io.Pipe()
+	var stream sync.WaitGroup
+	stream.Go(func() {
+		h.viewer.changes().ServeHTTP(streamWriter{w, http.Header{}}, (&http.Request{}).WithContext(ctx))
+	})
+	t.Cleanup(func() {
+		cancel()
+		body.Close()
+		stream.Wait()
+		withdraw()
+	})
+	return &eventStream{t, body, bufio.NewScanner(body)}
+}
+
 // TestChanges: an event names the list that has changed, and only that one.
 func TestChanges(t *testing.T) {
-	h := start(t, nil)
-	stream := h.listen(t)
-	first := stream.next()
-	assert.NotEmpty(t, first.Run)
+	synctest.Test(t, func(t *testing.T) {
+		h := created(t, nil)
+		stream := h.listenInBubble(t)
+		first := stream.next()
+		assert.NotEmpty(t, first.Run)
 
-	h.addProfile("shop", shop...)
-	profiles := stream.until("profiles", first)
-	assert.Equal(t, first.Lists["logs"], profiles.Lists["logs"])
-	h.addLog("shop", "hello", 0, 0)
-	logs := stream.until("logs", profiles)
-	assert.Equal(t, profiles.Lists["profiles"], logs.Lists["profiles"])
-	h.addSpans("shop", 7, testSpan{1, 0, "GET /", 0, 40})
-	traces := stream.until("traces", logs)
-	notices.Shared.Report(notices.Notice{Component: t.Name(), Count: 1})
-	noticed := stream.until("notices", traces)
-	h.viewer.store.Expire(time.Now().Add(2 * h.viewer.cfg.MaxAge))
-	stream.until("profiles", noticed)
+		h.addProfile("shop", shop...)
+		profiles := stream.until("profiles", first)
+		assert.Equal(t, first.Lists["logs"], profiles.Lists["logs"])
+		h.addLog("shop", "hello", 0, 0)
+		logs := stream.until("logs", profiles)
+		assert.Equal(t, profiles.Lists["profiles"], logs.Lists["profiles"])
+		h.addSpans("shop", 7, testSpan{1, 0, "GET /", 0, 40})
+		traces := stream.until("traces", logs)
+		notices.Shared.Report(notices.Notice{Component: t.Name(), Count: 1})
+		noticed := stream.until("notices", traces)
+		h.viewer.store.Expire(time.Now().Add(2 * h.viewer.cfg.MaxAge))
+		expired := stream.until("profiles", noticed)
+		h.addLog("shop", "hello", 0, 0)
+		logs = stream.until("logs", expired)
+		_, err := h.viewer.clear(nil)
+		require.NoError(t, err)
+		stream.until("logs", logs)
+	})
 }
 
 // TestChangesAreCoalesced: many changes are few events, and the last one has all of them.
 func TestChangesAreCoalesced(t *testing.T) {
-	h := start(t, nil)
-	stream := h.listen(t)
-	event, events := stream.next(), 0
-	const changes = 1000
-	for i := range changes {
-		h.addLog("shop", fmt.Sprint(i), 0, 0)
-	}
-	for event.Lists["logs"] != changes {
-		event = stream.next()
-		events++
-	}
-	assert.Less(t, events, changes/4)
+	synctest.Test(t, func(t *testing.T) {
+		h := created(t, nil)
+		stream := h.listenInBubble(t)
+		event, events := stream.next(), 0
+		const changes = 1000
+		for i := range changes {
+			h.addLog("shop", fmt.Sprint(i), 0, 0)
+			if i%100 == 0 {
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		for event.Lists["logs"] != changes {
+			event = stream.next()
+			events++
+		}
+		assert.Less(t, events, 4)
+	})
 }
 
 // TestSlowListeners: clients that do not read their events delay neither the store nor the others.
 func TestSlowListeners(t *testing.T) {
+	t.Parallel()
 	h := start(t, nil)
 	for range 20 {
 		h.askSlowly("/api/changes")
@@ -118,14 +165,11 @@ func TestClear(t *testing.T) {
 	h.addLog("shop", "hello", 7, 1)
 	get[flameAnswer](h, "flame?profile=1")
 	require.NotEmpty(t, h.viewer.graphs.list)
-	stream := h.listen(t)
-	before := stream.next()
 
 	response, err := h.client.Post(h.base+"/api/clear", "", nil)
 	require.NoError(t, err)
 	response.Body.Close()
 	assert.Equal(t, http.StatusOK, response.StatusCode)
-	stream.until("logs", before)
 	after := get[overviewAnswer](h, "overview")
 	assert.Empty(t, after.Services)
 	assert.Empty(t, after.Profiles)

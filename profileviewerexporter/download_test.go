@@ -62,6 +62,7 @@ func TestDownloadOfATraceInManyMessages(t *testing.T) {
 // TestDownloadsAreBounded: a format without a table of texts would write out a long name for each
 // line of a function.
 func TestDownloadsAreBounded(t *testing.T) {
+	t.Parallel()
 	message := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(message.Dictionary())
 	long := b.String(strings.Repeat("x", answer.LongestText))

@@ -36,6 +36,7 @@ func drawnSelf(boxes [][9]int64) (sum int64) {
 // TestEveryObservationIsDrawn opens every recorded profile and every thread in it, in several
 // widths and parts: the boxes show the busy time, in both orders.
 func TestEveryObservationIsDrawn(t *testing.T) {
+	t.Parallel()
 	var drawn drawnTime
 	send := recorded(t, func(message pprofile.Profiles) {
 		reader := timeline.NewReader(message.Dictionary())

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -44,7 +45,11 @@ func FuzzProfile(f *testing.F) {
 		encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p)
 		require.NoError(f, err)
 		f.Add(encoded)
-		for i := 0; i < len(encoded); i += 11 {
+		step := 44
+		if testsize.Full() {
+			step = 11
+		}
+		for i := 0; i < len(encoded); i += step {
 			broken := append([]byte(nil), encoded...)
 			broken[i] ^= 0x15
 			f.Add(broken)

@@ -46,9 +46,11 @@ func testConfig(change func(*Config)) *Config {
 	return cfg
 }
 
-func start(t testing.TB, change func(*Config)) *harness {
+// created returns an exporter that does not listen: in a bubble of synctest, a listener would stop the
+// clock.
+func created(t testing.TB, change func(*Config)) *harness {
 	t.Helper()
-	ctx, host := context.Background(), componenttest.NewNopHost()
+	ctx := context.Background()
 	h := &harness{t: t, telemetry: componenttest.NewTelemetry(), client: &http.Client{Transport: &http.Transport{}}}
 	f, cfg := NewFactory(), testConfig(change)
 	set := exportertest.NewNopSettings(f.Type())
@@ -63,17 +65,24 @@ func start(t testing.TB, change func(*Config)) *harness {
 	shared, err := viewers.Acquire(cfg, nil)
 	require.NoError(t, err)
 	h.viewer = shared.Shared
-	require.NoError(t, h.profiles.Start(ctx, host))
-	require.NoError(t, h.traces.Start(ctx, host))
-	require.NoError(t, h.logs.Start(ctx, host))
-	h.base = "http://" + h.viewer.server.Listener.Addr().String()
 	t.Cleanup(func() {
-		h.client.CloseIdleConnections()
 		require.NoError(t, h.profiles.Shutdown(ctx))
 		require.NoError(t, h.traces.Shutdown(ctx))
 		require.NoError(t, h.logs.Shutdown(ctx))
 		require.NoError(t, h.telemetry.Shutdown(ctx))
 	})
+	return h
+}
+
+func start(t testing.TB, change func(*Config)) *harness {
+	t.Helper()
+	ctx, host := context.Background(), componenttest.NewNopHost()
+	h := created(t, change)
+	require.NoError(t, h.profiles.Start(ctx, host))
+	require.NoError(t, h.traces.Start(ctx, host))
+	require.NoError(t, h.logs.Start(ctx, host))
+	h.base = "http://" + h.viewer.server.Listener.Addr().String()
+	t.Cleanup(h.client.CloseIdleConnections) // before the Shutdown
 	return h
 }
 

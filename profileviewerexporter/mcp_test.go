@@ -54,6 +54,7 @@ func (h *harness) call(session *mcp.ClientSession, tool string, arguments map[st
 // TestMCPHottestFunctionUnderASpan: for every span with samples of the recorded cases, the answer
 // is that of the page.
 func TestMCPHottestFunctionUnderASpan(t *testing.T) {
+	t.Parallel()
 	h := start(t, nil)
 	for _, c := range golden.Cases(t) {
 		envelope, err := os.Open(filepath.Join(golden.Root(t), "testdata/cases", c.Name, "in.envelope"))
@@ -204,6 +205,7 @@ func TestWindows(t *testing.T) {
 }
 
 func TestMCPIsGuarded(t *testing.T) {
+	t.Parallel()
 	h := start(t, nil)
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	post := func(body io.Reader, headers ...string) int {

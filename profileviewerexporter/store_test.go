@@ -4,11 +4,13 @@ package profileviewerexporter
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -19,6 +21,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
 
@@ -54,10 +57,21 @@ func TestOldestFirst(t *testing.T) {
 }
 
 func TestAge(t *testing.T) {
-	h := start(t, func(c *Config) { c.MaxAge = time.Second })
-	h.addProfile("shop", shop...)
-	require.Len(t, get[overviewAnswer](h, "overview").Profiles, 1)
-	assert.Eventually(t, func() bool { return len(get[overviewAnswer](h, "overview").Profiles) == 0 }, 30*time.Second, 100*time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		h := created(t, func(c *Config) { c.MaxAge = time.Minute })
+		h.viewer.expiring.Go(h.viewer.expire) // ends with Shutdown
+		page := h.viewer.routes()
+		profiles := func() int {
+			var out overviewAnswer
+			require.NoError(t, json.Unmarshal(ask(t, page, "overview?").Body.Bytes(), &out))
+			return len(out.Profiles)
+		}
+		h.addProfile("shop", shop...)
+		time.Sleep(h.viewer.cfg.MaxAge - time.Second)
+		assert.Equal(t, 1, profiles())
+		time.Sleep(2*time.Second + expireInterval)
+		assert.Zero(t, profiles())
+	})
 }
 
 // TestTooLarge: a message larger than the store is counted and dropped, and evicts no other. It is
@@ -118,9 +132,14 @@ func TestEmptyMessages(t *testing.T) {
 
 // TestConcurrency adds, evicts and reads at the same time.
 func TestConcurrency(t *testing.T) {
+	t.Parallel()
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	var all sync.WaitGroup
-	for range 4 {
+	rounds := 1
+	if testsize.Full() {
+		rounds = 4
+	}
+	for range rounds {
 		all.Go(func() {
 			for i := range 150 {
 				assert.NoError(t, h.profiles.ConsumeProfiles(context.Background(), timelinetest.Message("shop", timelinetest.Wall, shop...)))

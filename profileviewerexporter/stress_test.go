@@ -70,12 +70,12 @@ func TestStress(t *testing.T) {
 	id := get[overviewAnswer](h, "overview").Profiles[0].ID
 	for _, path := range []string{"profiles/" + id, "flame?profile=" + id, "ordered?profile=" + id + "&thread=0",
 		"frame?profile=" + id + "&frame=5", "download/pprof?profile=" + id, "download/speedscope?profile=" + id} {
-		begin := time.Now()
+		before := totalAlloc()
 		response, body := h.request("/api/" + path)
-		took := time.Since(begin)
+		allocated := totalAlloc() - before
 		require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
-		t.Logf("%-40s %6d kB in %s", path, len(body)>>10, took.Round(time.Millisecond))
-		assert.Less(t, took, 3*time.Second, path)
+		t.Logf("%-40s %6d kB, %d kB allocated", path, len(body)>>10, allocated>>10)
+		assert.Less(t, allocated, int64(128<<20), "%s: the largest download needs half of it", path)
 	}
 	h.viewer.releaseDecoded(time.Now().Add(2 * keepDecoded))
 	assert.Less(t, heap()-before, int64(limit+h.viewer.graphs.bytes), "decoded messages are released; graphs count as what they use")
@@ -89,22 +89,21 @@ func TestOpenViews(t *testing.T) {
 	h := start(t, nil)
 	h.consume(timelinetest.Large("shop", 1_000_000))
 	before := heap()
-	largest, slowest := 0, time.Duration(0)
+	largest := 0
 	for i := range views {
 		h.listen(t).next()
 		of := fmt.Sprintf("?profile=1&thread=%d&from=%d&pixels=1440", 1+i%2*i, i*int(ms)) // every second one of thread 1
 		for _, path := range []string{"flame" + of, "ordered" + of, "flame" + of + "&q=f1", "ordered" + of + "&left=1000000000&right=2000000000"} {
-			begin := time.Now()
 			response, body := h.request("/api/" + path)
 			require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", path, body)
-			largest, slowest = max(largest, len(body)), max(slowest, time.Since(begin))
+			largest = max(largest, len(body))
 		}
 	}
 	withMessage := heap() - before
 	h.viewer.releaseDecoded(time.Now().Add(2 * keepDecoded))
 	grown := heap() - before
-	t.Logf("a decoded message of %d kB, and %d views: %d kB of heap, of which %d kB are graphs; largest response %d kB, slowest %s",
-		(withMessage-grown)>>10, views, grown>>10, h.viewer.graphs.bytes>>10, largest>>10, slowest.Round(time.Millisecond))
+	t.Logf("a decoded message of %d kB, and %d views: %d kB of heap, of which %d kB are graphs; largest response %d kB",
+		(withMessage-grown)>>10, views, grown>>10, h.viewer.graphs.bytes>>10, largest>>10)
 	assert.LessOrEqual(t, h.viewer.graphs.bytes, maxGraphs)
 	assert.Greater(t, h.viewer.graphs.bytes, maxGraphs/2, "the views fill the cache")
 	assert.Less(t, grown, int64(maxGraphs+views*perView))
