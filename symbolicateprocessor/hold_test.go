@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -74,12 +75,17 @@ func TestHold(t *testing.T) {
 }
 
 func TestHoldExpires(t *testing.T) {
-	h := startPending(t, "timeout: 200ms")
-	h.consume()
-	assert.Zero(t, h.received())
-	assert.Eventually(t, func() bool { return h.counts("held_messages", "release")["expired"] == 1 }, time.Minute, time.Millisecond)
-	assert.Equal(t, profileOf(pageURL, debugID), h.sink.AllProfiles()[0], "unchanged")
-	assert.Equal(t, map[string]int64{"pending": 1}, h.counts("frames", "status"))
+	synctest.Test(t, func(t *testing.T) {
+		h := startPending(t, "timeout: 1h")
+		h.consume()
+		time.Sleep(time.Hour - time.Second)
+		assert.Zero(t, h.received())
+		time.Sleep(time.Second + holdInterval)
+		synctest.Wait()
+		assert.Equal(t, int64(1), h.counts("held_messages", "release")["expired"])
+		assert.Equal(t, profileOf(pageURL, debugID), h.sink.AllProfiles()[0], "unchanged")
+		assert.Equal(t, map[string]int64{"pending": 1}, h.counts("frames", "status"))
+	})
 }
 
 // Beyond the limit, messages are forwarded at once; held ones wait on.
@@ -120,14 +126,16 @@ func (b blocked) ConsumeProfiles(context.Context, pprofile.Profiles) error {
 
 // New messages do not wait for held ones that the next component is slow to accept.
 func TestHoldDoesNotBlock(t *testing.T) {
-	h := startPending(t, "timeout: 100ms")
-	b := blocked{consumertest.NewNop(), make(chan struct{}, 10), make(chan struct{})}
-	h.processor.(*profilesProcessor).next = b
-	h.consume()
-	<-b.entered
-	h.consume() // is held
-	close(b.release)
-	<-b.entered
+	synctest.Test(t, func(t *testing.T) {
+		h := startPending(t, "timeout: 1h")
+		b := blocked{consumertest.NewNop(), make(chan struct{}, 10), make(chan struct{})}
+		h.processor.(*profilesProcessor).next = b
+		h.consume()
+		<-b.entered // after the hour
+		h.consume() // is held
+		close(b.release)
+		<-b.entered
+	})
 }
 
 // Logs are held with the exceptions in them.

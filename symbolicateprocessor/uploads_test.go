@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,33 +18,35 @@ import (
 
 // TestBodyReader: requests share a budget of memory, and release their part.
 func TestBodyReader(t *testing.T) {
-	read := bodyReader()
-	request := func(size int) ([]byte, func(), error) {
-		return read(httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("x", size))), 2<<20, 8)
-	}
-	var releases []func()
-	refused := 0
-	for range 8 {
-		body, done, err := request(2 << 20)
-		releases = append(releases, done)
-		if err != nil {
-			assert.ErrorIs(t, err, uploads.ErrNoMemory)
-			refused++
-			break
+	synctest.Test(t, func(t *testing.T) { // requests wait for memory
+		read := bodyReader()
+		request := func(size int) ([]byte, func(), error) {
+			return read(httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("x", size))), 2<<20, 8)
 		}
-		assert.Len(t, body, 2<<20)
-	}
-	require.Equal(t, 1, refused)
-	for _, release := range releases {
-		release()
-	}
-	body, done, err := request(100)
-	require.NoError(t, err)
-	assert.Len(t, body, 100)
-	done()
-	_, done, err = request(2<<20 + 1)
-	assert.ErrorContains(t, err, "too large")
-	done()
+		var releases []func()
+		refused := 0
+		for range 8 {
+			body, done, err := request(2 << 20)
+			releases = append(releases, done)
+			if err != nil {
+				assert.ErrorIs(t, err, uploads.ErrNoMemory)
+				refused++
+				break
+			}
+			assert.Len(t, body, 2<<20)
+		}
+		require.Equal(t, 1, refused)
+		for _, release := range releases {
+			release()
+		}
+		body, done, err := request(100)
+		require.NoError(t, err)
+		assert.Len(t, body, 100)
+		done()
+		_, done, err = request(2<<20 + 1)
+		assert.ErrorContains(t, err, "too large")
+		done()
+	})
 }
 
 // Uploads may have half of the files, and downloads a quarter.
