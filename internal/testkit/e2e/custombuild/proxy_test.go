@@ -22,14 +22,14 @@ const (
 	version = "v0.1.0"
 )
 
-// proxy is a module proxy in a folder. It serves the checkout as a version; all other modules are
-// those of the machine.
+// proxy is a module proxy in a folder. It serves the checkout as a version. All other modules come
+// from where the machine gets its modules, and are stored in its module cache, see newModules.
 //
 // https://go.dev/ref/mod#goproxy-protocol
 type proxy struct{ folder, modules string }
 
 func newProxy(t *testing.T) proxy {
-	p := proxy{folder: t.TempDir(), modules: t.TempDir()}
+	p := proxy{folder: t.TempDir(), modules: newModules(t)}
 	folder := filepath.Join(p.folder, module, "@v")
 	require.NoError(t, os.MkdirAll(folder, 0o755))
 	write := func(name string, text []byte) {
@@ -86,18 +86,44 @@ names:
 	return all
 }
 
-// command returns a command of Go that uses only the proxy and modules on this machine, in a module
-// cache of its own.
+// newModules returns a module cache that shares the content of the machine's, except this module:
+// its version of the test must not remain on the machine.
+func newModules(t *testing.T) string {
+	cache, modules := goEnv(t, "GOMODCACHE"), t.TempDir()
+	host, rest, _ := strings.Cut(module, "/")
+	owner, _, _ := strings.Cut(rest, "/")
+	for _, folder := range []struct{ name, except string }{
+		{"", host}, {host, owner}, {"cache/download", host}, {"cache/download/" + host, owner},
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(modules, folder.name), 0o755))
+		require.NoError(t, os.MkdirAll(filepath.Join(cache, folder.name), 0o755))
+		entries, err := os.ReadDir(filepath.Join(cache, folder.name))
+		require.NoError(t, err)
+		for _, entry := range entries {
+			if name := entry.Name(); name != folder.except && name != "cache" {
+				require.NoError(t, os.Symlink(filepath.Join(cache, folder.name, name), filepath.Join(modules, folder.name, name)))
+			}
+		}
+	}
+	return modules
+}
+
+// command returns a command of Go that uses the proxy. It compiles as ocb and releases do, to share
+// their build cache: with paths that do not depend on the folder.
 func (p proxy) command(t *testing.T, folder string, arguments ...string) *exec.Cmd {
-	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
-	require.NoError(t, err)
-	downloaded := filepath.Join(strings.TrimSpace(string(cache)), "cache", "download")
 	command := exec.Command("go", arguments...)
 	command.Dir = folder
-	command.Env = append(os.Environ(), "GOPROXY=file://"+p.folder+",file://"+downloaded, "GOMODCACHE="+p.modules,
-		"GOFLAGS=-modcacherw -buildvcs=false", // so that the test can remove the cache
-		"GOSUMDB=off", "GOWORK=off")           // the sums of the other modules were checked when they were downloaded
+	command.Env = append(os.Environ(), "GOMODCACHE="+p.modules, "GOWORK=off", "CGO_ENABLED=0",
+		"GOPROXY=file://"+p.folder+","+goEnv(t, "GOPROXY"),
+		"GONOPROXY=none", "GONOSUMDB="+strings.TrimPrefix(goEnv(t, "GONOSUMDB")+","+module, ","),
+		"GOFLAGS=-modcacherw -trimpath -buildvcs=false") // so that the test can remove the cache
 	return command
+}
+
+func goEnv(t *testing.T, name string) string {
+	value, err := exec.Command("go", "env", name).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(value))
 }
 
 func (p proxy) run(t *testing.T, folder string, arguments ...string) string {
