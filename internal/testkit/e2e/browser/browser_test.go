@@ -22,6 +22,7 @@ import (
 // obeys a rate limit.
 func TestBrowser(t *testing.T) {
 	b := findBrowser(t)
+	t.Parallel()
 	backend := harness.NewSink(t)
 	c := harness.Start(t, harness.Settings{Sink: backend, Signals: harness.OtherSignals})
 	site := newSite(t, b.bundle(t, "page.js"), backend)

@@ -1,25 +1,45 @@
-// node drive.mjs <chromium> <scenario> <url>
+// node drive.mjs <chromium>
 //
-// Opens the URL in a new, empty Chromium, runs the scenario (a module whose default export takes the page and the URL) and
-// prints what the page did as JSON: its requests to other origins with their answers, preflights among them, and its errors; and
-// what the scenario returns, as result.
+// Starts Chromium and runs scenarios in it, several at a time. A line of JSON on standard input, {"id", "scenario", "url"}, opens the
+// URL in a new, empty context (own storage, cache and cookies) and runs the scenario: a module whose default export takes the page
+// and the URL. For each scenario a line on standard output reports what the page did: its requests to other origins with their
+// answers, preflights among them, and its errors; and what the scenario returns, as result, or why it failed, as failure. The end of
+// standard input ends Chromium.
+import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
-const [executablePath, scenario, url] = process.argv.slice(2);
+const timeout = 120_000; // for a busy machine: nothing of a scenario takes more than seconds on an idle one
+
 const browser = await chromium.launch({
-  executablePath,
+  executablePath: process.argv[2],
+  timeout,
   // Containers run as root, where Chromium's sandbox refuses to start. Nothing is fetched but what the page asks for.
   args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
     '--disable-component-update', '--disable-sync'],
 });
-try {
-  const page = await browser.newPage();
-  const traffic = await listen(page, new URL(url).origin);
-  await page.goto(url);
-  const result = await (await import(scenario)).default(page, url);
-  console.log(JSON.stringify({ ...traffic, result }));
-} finally {
-  await browser.close();
+const running = new Set();
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, scenario, url } = JSON.parse(line);
+  const done = run(scenario, url)
+    .catch((error) => ({ failure: String(error?.stack ?? error) }))
+    .then((report) => { console.log(JSON.stringify({ id, ...report })); running.delete(done); });
+  running.add(done);
+}
+await Promise.all(running);
+await browser.close();
+
+async function run(scenario, url) {
+  const context = await browser.newContext();
+  try {
+    context.setDefaultTimeout(timeout);
+    const page = await context.newPage();
+    const traffic = await listen(page, new URL(url).origin);
+    await page.goto(url);
+    const result = await (await import(scenario)).default(page, url);
+    return { ...traffic, result };
+  } finally {
+    await context.close();
+  }
 }
 
 // listen asks the browser itself: preflights do not show in the page, nor in Playwright's own events.

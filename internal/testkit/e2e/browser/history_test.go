@@ -4,6 +4,8 @@ package browser
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -11,12 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestBrowserViewerHistory: with a storage, the page shows the same lists and the same graph after
 // a restart of the collector.
 func TestBrowserViewerHistory(t *testing.T) {
-	b, address := findBrowser(t), harness.FreeAddress(t)
+	testsize.NeedFull(t)
+	b := findBrowser(t)
+	t.Parallel()
+	address := harness.FreeAddress(t)
 	settings := harness.Settings{Config: strings.NewReplacer("VIEWER", address, "DIRECTORY", t.TempDir()).Replace(`
 receivers:
   sentry: {endpoint: ENDPOINT}
@@ -36,14 +42,22 @@ service:
 		Profiles, Traces, Functions []string
 		Total                       string
 	}
+	var counts struct {
+		Profiles int `json:"profile_count"`
+		Traces   int `json:"trace_count"`
+	}
 	show := func() (shown content) {
-		traffic := b.run(t, "viewer-history.mjs", "http://"+address+"/")
+		traffic := b.run(t, "viewer-history.mjs", fmt.Sprintf("http://%s/?profiles=%d&traces=%d", address, counts.Profiles, counts.Traces))
 		assert.Empty(t, traffic.Errors)
 		require.NoError(t, json.Unmarshal(traffic.Result, &shown))
 		return shown
 	}
 	c := harness.Start(t, settings)
 	sendDemo(t, c)
+	response, err := http.Get("http://" + address + "/api/overview")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&counts))
 	before := show()
 	assert.Greater(t, len(before.Profiles), 30)
 	assert.Greater(t, len(before.Traces), 30)

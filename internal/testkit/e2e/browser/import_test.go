@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // v8 is a profile of Node.js.
@@ -23,7 +24,9 @@ const v8 = `{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0
 
 // TestBrowserViewerImport drops a file of each format on the page.
 func TestBrowserViewerImport(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	folder := t.TempDir()
 	envelope := filepath.Join(golden.Root(t), "testdata/cases/cocoa-v1-native/in.envelope")
 	content, err := os.ReadFile(envelope)

@@ -4,7 +4,6 @@ package browser
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -12,18 +11,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestBrowserViewerMCP: an MCP client of others, the inspector's command line, answers "hottest
 // function under span X" with the same result as the page shows for the span.
 func TestBrowserViewerMCP(t *testing.T) {
-	b := findBrowser(t)
-	inspector := filepath.Join(b.folder, "node_modules", ".bin", "mcp-inspector")
-	if _, err := os.Stat(inspector); err != nil {
-		t.Skip("no MCP inspector; `make packages` installs it")
-	}
-	c, page := startQuickstart(t)
-	sendDemo(t, c)
+	testsize.NeedFull(t)
+	b, demo := findBrowser(t), demo.use(t)
+	inspector := harness.File(t, "MCP inspector", filepath.Join(b.folder, "node_modules", ".bin", "mcp-inspector"), harness.Packages)
+	t.Parallel()
+	page := demo().page
 	traffic := b.run(t, "viewer-mcp.mjs", page)
 	assert.Empty(t, traffic.Errors)
 	var spans []struct {

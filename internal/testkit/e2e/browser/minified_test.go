@@ -22,6 +22,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // busy are the functions of minified-app.js that take time.
@@ -31,7 +32,9 @@ var busy = []string{"hashCart", "restockShelves", "countInventory", "get totalVa
 // source maps sentry-cli has uploaded. The names and shares of functions are those of the build
 // that is not minified.
 func TestBrowserMinified(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, backend, upload := startUploads(t, b)
 	plain := counts{}
 	for _, bundler := range []string{"esbuild", "terser", "webpack"} {
@@ -63,10 +66,7 @@ const (
 // into a build and uploads it.
 func startUploads(t *testing.T, b browser) (c *harness.Collector, backend *harness.Sink, upload func(t *testing.T, folder string)) {
 	const token = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
-	tool := filepath.Join(b.folder, "..", "sentrycli", "node_modules", ".bin", "sentry-cli")
-	if _, err := os.Stat(tool); err != nil {
-		t.Skip("no sentry-cli; `make packages` installs it")
-	}
+	tool := harness.File(t, "sentry-cli", filepath.Join(b.folder, "..", "sentrycli", "node_modules", ".bin", "sentry-cli"), harness.Packages)
 	backend, endpoint := harness.NewSink(t), harness.FreeAddress(t)
 	c = harness.Start(t, harness.Settings{Config: fmt.Sprintf(`
 receivers: {sentry: {endpoint: "ENDPOINT"}}

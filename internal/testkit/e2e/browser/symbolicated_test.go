@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 const breakpadFile = `MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop
@@ -56,7 +57,9 @@ var families = map[string]struct {
 // TestBrowserViewerSymbolicated: profiles and errors have the names from symbol files, and those
 // that the SDK reported.
 func TestBrowserViewerSymbolicated(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	directory, address := t.TempDir(), harness.FreeAddress(t)
 	write := func(name, content string) {
 		path := filepath.Join(directory, name)

@@ -15,13 +15,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestBrowserThroughTee: a page with the real @sentry/browser receives Sentry's responses from
 // another origin. CORS headers come from the receiver only, because browsers reject a response with
 // two.
 func TestBrowserThroughTee(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	var mu sync.Mutex
 	var bodies []string
 	sentry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

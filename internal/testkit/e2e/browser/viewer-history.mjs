@@ -1,18 +1,20 @@
-// The lists of the overview, and the functions of the first profile. The history loads in the background.
+// The lists of the overview, and the functions of the first profile. The query of the URL says how many profiles and traces there
+// are: after a restart, the history loads in the background.
 export default async function (page, url) {
-  const texts = (selector) => page.locator(selector).allInnerTexts();
-  page.setDefaultTimeout(60_000);
+  const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
+  const rows = (name) => `[aria-label="List of ${name}"] tbody tr`;
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 1440, height: 900 });
-  await page.waitForFunction(() => document.querySelectorAll('[aria-label="List of profiles"] tbody tr').length > 30
-    && document.querySelectorAll('[aria-label="List of traces"] tbody tr').length > 30);
-  await page.waitForTimeout(2000); // the rest of it
-  const profiles = (await texts('[aria-label="List of profiles"] tbody tr')).sort();
-  const traces = (await texts('[aria-label="List of traces"] tbody tr')).sort();
+  const lists = {};
+  for (const name of ['profiles', 'traces']) {
+    const count = Number(new URL(url).searchParams.get(name));
+    await page.waitForFunction(([rows, n]) => document.querySelectorAll(rows).length === n, [rows(name), count]);
+    lists[name] = (await page.locator(rows(name)).allInnerTexts()).sort();
+  }
+  const [first] = (await api('profiles?sort=-samples')).profiles;
   await page.goto(new URL('/#/?profiles-sort=-samples', url).href);
   await page.waitForSelector('th[aria-sort=descending]:has-text("Samples")');
-  await page.waitForTimeout(1000);
-  await page.click('[aria-label="List of profiles"] a.title >> nth=0');
+  await page.click(`${rows('profiles')}:first-child a.title[href="#/profile/${first.id}"]`);
   await page.waitForSelector('canvas[data-boxes]');
-  return { profiles, traces, functions: await texts('.functions tbody .name bdi'), total: await page.getAttribute('.sum', 'data-total') };
+  return { ...lists, functions: await page.locator('.functions tbody .name bdi').allInnerTexts(), total: await page.getAttribute('.sum', 'data-total') };
 }

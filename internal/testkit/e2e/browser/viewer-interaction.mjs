@@ -41,22 +41,24 @@ export default async function (page, url) {
   await page.fill('.search input', 'query(');
   await page.waitForSelector(`.found:has-text("0;")`);
   await page.fill('.search input', '');
+  await page.waitForSelector('.found', { state: 'detached' }); // which moves the graph
   await open(`#/profile/${profile.id}?threads=all`);
   await boxes(all);
 
   // The tip follows the pointer.
-  const canvas = await page.locator('canvas').boundingBox();
-  const at = (b) => [canvas.x + (canvas.width * (b[1] + b[2] / 2)) / all.total, canvas.y + 20 * b[0] + 10];
+  const canvas = page.locator('canvas');
+  const { width } = await canvas.boundingBox();
+  const at = (b) => ({ position: { x: (width * (b[1] + b[2] / 2)) / all.total, y: 20 * b[0] + 10 } });
   const [, , box] = all.boxes;
   const name = all.frames[box[3]].name;
-  await page.mouse.move(...at(box));
+  await canvas.hover(at(box));
   assert.equal(await page.textContent('.tip div:first-child'), name);
 
   // The menu: focus, hide and collapse change the stacks, each can be undone; copy.
   const number = all.frames[box[3]].number;
   const query = all.top.find((f) => f.name === 'query');
   const choose = async (b, item) => {
-    await page.mouse.click(...at(b), { button: 'right' });
+    await canvas.click({ ...at(b), button: 'right' });
     await page.click(`[role=menuitem]:text-is("${item}")`);
   };
   await choose(box, 'Hide this function');

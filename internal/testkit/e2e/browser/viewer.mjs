@@ -186,9 +186,9 @@ async function save(page, format) {
 // zooming: a click zooms in, the address and the history know it, and Show all zooms out.
 async function zooming(page, all) {
   const [, , second] = all.boxes;
-  const canvas = await page.locator('canvas').boundingBox();
-  const x = canvas.x + (canvas.width * (second[1] + second[2] / 2)) / all.total;
-  await page.mouse.click(x, canvas.y + 20 * second[0] + 10);
+  const canvas = page.locator('canvas');
+  const { width } = await canvas.boundingBox();
+  await canvas.click({ position: { x: (width * (second[1] + second[2] / 2)) / all.total, y: 20 * second[0] + 10 } });
   await page.waitForSelector(`canvas[data-left="${second[1]}"][data-right="${second[1] + second[2]}"]`);
   assert.match(page.url(), new RegExp(`zoom=${second[1]}-${second[1] + second[2]}`));
   await page.goBack();

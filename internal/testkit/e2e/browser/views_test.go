@@ -18,12 +18,15 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // TestBrowserViewerFirst: a new user finds the DSN for the SDK, and the reason if data was
 // rejected.
 func TestBrowserViewerFirst(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, page := startQuickstart(t)
 	traffic := b.run(t, "viewer-first.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
@@ -39,10 +42,10 @@ func TestBrowserViewerFirst(t *testing.T) {
 
 // TestBrowserViewerAxe: axe has no findings in any view, in two themes and three sizes.
 func TestBrowserViewerAxe(t *testing.T) {
-	b := findBrowser(t)
-	c, page := startQuickstart(t)
-	sendDemo(t, c)
-	traffic := b.run(t, "viewer-axe.mjs", page)
+	testsize.NeedFull(t)
+	b, demo := findBrowser(t), demo.use(t)
+	t.Parallel()
+	traffic := b.run(t, "viewer-axe.mjs", demo().page)
 	assert.Empty(t, traffic.Errors)
 	var result struct {
 		Findings []string
@@ -56,7 +59,9 @@ func TestBrowserViewerAxe(t *testing.T) {
 // TestBrowserViewerLive: data appears in the open view when it arrives; live updates can be paused,
 // and the store cleared.
 func TestBrowserViewerLive(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, page := startQuickstart(t)
 	traffic := b.run(t, "viewer-live.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
@@ -66,7 +71,9 @@ func TestBrowserViewerLive(t *testing.T) {
 
 // TestBrowserViewerLists clicks through errors, log records and metrics.
 func TestBrowserViewerLists(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, page := startQuickstart(t)
 	post := envelopes(t, c)
 	for _, name := range []string{"event-python", "event-node-locals", "event-java", "all-fields-trace-metrics", "android-measurements"} {
@@ -92,7 +99,7 @@ func TestBrowserViewerLists(t *testing.T) {
 	}
 	post("{}\n{\"type\":\"log\",\"item_count\":450,\"content_type\":\"application/vnd.sentry.items.log+json\"}\n" +
 		`{"items":[` + strings.Join(records, ",") + "]}\n")
-	time.Sleep(4 * time.Second) // profiles wait for running spans
+	waitLinked(t, c)
 
 	traffic := b.run(t, "viewer-lists.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
@@ -109,7 +116,9 @@ func TestBrowserViewerLists(t *testing.T) {
 // TestBrowserViewerOverview clicks through lists of more than 200 profiles, traces and services,
 // and through the threads of a profile.
 func TestBrowserViewerOverview(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, page := startQuickstart(t)
 	post := envelopes(t, c)
 	now := float64(time.Now().Unix()) - 60
@@ -126,7 +135,7 @@ func TestBrowserViewerOverview(t *testing.T) {
 			name, now+0.1+float64(i)*0.2, now+0.4+float64(i)*0.2, 1000+i, 1000+i, i+1, profiler) + "\n")
 	}
 	post("{}\n{\"type\":\"profile_chunk\"}\n" + threadChunk(profiler, "timeline", now, 6, 100))
-	time.Sleep(5 * time.Second) // profiles wait for running spans
+	waitLinked(t, c)
 	traffic := b.run(t, "viewer-overview.mjs", page)
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
@@ -156,8 +165,24 @@ func threadChunk(profiler, service string, at float64, threads, samples int) str
 // TestBrowserViewerInteraction uses the search, the menu, the tip, the keys and the timeline of
 // flame graphs.
 func TestBrowserViewerInteraction(t *testing.T) {
-	b := findBrowser(t)
-	c, page := startQuickstart(t)
+	testsize.NeedFull(t)
+	b, demo := findBrowser(t), demo.use(t)
+	t.Parallel()
+	traffic := b.run(t, "viewer-interaction.mjs", demo().page)
+	assert.Empty(t, traffic.Errors)
+	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
+	var result struct {
+		Findings []string
+		Hits     int
+		Stored   string
+	}
+	require.NoError(t, json.Unmarshal(traffic.Result, &result))
+	assert.Empty(t, result.Findings)
+	t.Logf("%d matches, editor %s", result.Hits, result.Stored)
+}
+
+// sendMarked sends a profile of ten seconds, with an error and two log records during this time.
+func sendMarked(t *testing.T, c *harness.Collector) {
 	post := envelopes(t, c)
 	now := float64(time.Now().Unix())
 	post("{}\n{\"type\":\"profile_chunk\"}\n" + fmt.Sprintf(`{"version":"2","profiler_id":"0123456789abcdef0123456789abcdef","chunk_id":"%032d",`+
@@ -169,18 +194,6 @@ func TestBrowserViewerInteraction(t *testing.T) {
 		post("{}\n{\"type\":\"event\"}\n" + fmt.Sprintf(`{"timestamp":%f,"platform":"python","release":"marked@1","level":%q,"message":"note"}`,
 			now+5+float64(i), level) + "\n")
 	}
-	sendDemo(t, c)
-	traffic := b.run(t, "viewer-interaction.mjs", page)
-	assert.Empty(t, traffic.Errors)
-	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
-	var result struct {
-		Findings []string
-		Hits     int
-		Stored   string
-	}
-	require.NoError(t, json.Unmarshal(traffic.Result, &result))
-	assert.Empty(t, result.Findings)
-	t.Logf("%d matches, editor %s", result.Hits, result.Stored)
 }
 
 // envelopes returns a function that sends an envelope to the collector.
@@ -207,7 +220,9 @@ func testSpan(trace string, id, parent int, name string, from, to float64, more 
 
 // TestBrowserViewerTrace: the rows of a small trace and of one with 100,000 spans.
 func TestBrowserViewerTrace(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	_, page := startQuickstart(t)
 	send := func(signal, resource, service, items string) {
 		body := fmt.Sprintf(`{"resource%[1]s":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%[2]q}}]},"scope%[1]s":[{%[3]s}]}]}`,
@@ -255,7 +270,9 @@ func TestBrowserViewerTrace(t *testing.T) {
 // TestBrowserViewerService: the profiles of a service in a window of time, compared with those
 // before and with another release.
 func TestBrowserViewerService(t *testing.T) {
+	testsize.NeedFull(t)
 	b := findBrowser(t)
+	t.Parallel()
 	c, page := startQuickstart(t)
 	post := envelopes(t, c)
 	now := float64(time.Now().Unix()) - 10
@@ -269,7 +286,7 @@ func TestBrowserViewerService(t *testing.T) {
 			`{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":0},{"timestamp":%f,"thread_id":"1","stack_id":1}]}}`,
 			i+1, chunk.release, chunk.slow, at, at+0.1, at+0.2) + "\n")
 	}
-	time.Sleep(4 * time.Second) // profiles wait for running spans
+	waitLinked(t, c)
 	traffic := b.run(t, "viewer-service.mjs", page+"?sdk="+c.Address)
 	assert.Empty(t, traffic.Errors)
 	assert.Empty(t, traffic.Requests, "nothing goes to other origins")
