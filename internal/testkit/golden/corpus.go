@@ -3,18 +3,15 @@
 package golden
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/corpus"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // Request is a recorded request of a real SDK.
@@ -34,32 +31,6 @@ func Corpus(t testing.TB) []Request {
 	recorded, err := read()
 	require.NoError(t, err)
 	return slices.Clone(recorded)
-}
-
-// Sample returns the recorded requests. In small size it returns the smallest request of each SDK
-// with each type of item.
-func Sample(t testing.TB) []Request {
-	t.Helper()
-	all := Corpus(t)
-	if testsize.Full() {
-		return all
-	}
-	type kind struct{ sdk, item string }
-	smallest := map[kind]int{}
-	for i, request := range all {
-		sdk, _, _ := strings.Cut(request.Name, "/")
-		for _, item := range request.Items {
-			best, found := smallest[kind{sdk, item}]
-			if !found || len(request.Body) < len(all[best].Body) {
-				smallest[kind{sdk, item}] = i
-			}
-		}
-	}
-	var sample []Request
-	for _, i := range slices.Compact(slices.Sorted(maps.Values(smallest))) {
-		sample = append(sample, all[i])
-	}
-	return sample
 }
 
 // Root is the root of the repository.

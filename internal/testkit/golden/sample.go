@@ -3,6 +3,7 @@
 package golden
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,27 +12,28 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-// Sample returns the recorded requests for the size of the tests, in the order of their index: in
-// full size all of them, in small size the shortest one of each SDK and combination of item types,
-// unless that has more than 32 KiB.
+// Sample returns the recorded requests. In small size it returns the smallest request of each SDK
+// with each type of item.
 func Sample(t testing.TB) []Request {
 	t.Helper()
 	all := Corpus(t)
 	if testsize.Full() {
 		return all
 	}
-	shortest := map[string]*Request{}
-	for i := range all {
-		kind := kindOf(&all[i])
-		if best := shortest[kind]; best == nil || len(all[i].Body) < len(best.Body) {
-			shortest[kind] = &all[i]
+	type kind struct{ sdk, item string }
+	smallest := map[kind]int{}
+	for i, request := range all {
+		sdk, _, _ := strings.Cut(request.Name, "/")
+		for _, item := range request.Items {
+			best, found := smallest[kind{sdk, item}]
+			if !found || len(request.Body) < len(all[best].Body) {
+				smallest[kind{sdk, item}] = i
+			}
 		}
 	}
 	var sample []Request
-	for i := range all {
-		if shortest[kindOf(&all[i])] == &all[i] && len(all[i].Decoded(t)) <= 32<<10 {
-			sample = append(sample, all[i])
-		}
+	for _, i := range slices.Compact(slices.Sorted(maps.Values(smallest))) {
+		sample = append(sample, all[i])
 	}
 	return sample
 }
@@ -60,12 +62,4 @@ func SampleCases(t testing.TB) []Case {
 		}
 	}
 	return sample
-}
-
-// kindOf returns the SDK of a request and its types of items, each once.
-func kindOf(r *Request) string {
-	sdk, _, _ := strings.Cut(r.Name, "/")
-	types := slices.Clone(r.Items)
-	slices.Sort(types)
-	return sdk + " " + strings.Join(slices.Compact(types), " ")
 }
