@@ -65,7 +65,7 @@ func profiler(t *testing.T) string {
 	require.NoError(t, err)
 	platform := map[string]string{"amd64": "linux-x64", "arm64": "linux-arm64"}[runtime.GOARCH]
 	if _, err := exec.LookPath("java"); len(jars) == 0 || err != nil || runtime.GOOS != "linux" || platform == "" {
-		t.Skip("no async-profiler to test with: `make asyncprofiler` fetches it; it needs Linux, Java and Maven")
+		harness.Missing(t, "async-profiler", "`make asyncprofiler` fetches it, on Linux with Java and Maven")
 	}
 	jar, err := zip.OpenReader(jars[0])
 	require.NoError(t, err)

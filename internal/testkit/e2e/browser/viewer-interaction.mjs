@@ -44,6 +44,11 @@ export default async function (page, url) {
   await page.waitForSelector('.found', { state: 'detached' }); // which moves the graph
   await open(`#/profile/${profile.id}?threads=all`);
   await boxes(all);
+  await page.evaluate(async () => { // back from the last match, which may be further down
+    document.querySelector('.chart').scrollTop = 0;
+    await new Promise(requestAnimationFrame);
+    await new Promise(requestAnimationFrame);
+  });
 
   // The tip follows the pointer.
   const canvas = page.locator('canvas');

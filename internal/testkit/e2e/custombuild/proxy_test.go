@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -63,7 +64,7 @@ func files(t *testing.T) (all []string) {
 	list.Dir = golden.Root(t)
 	output, err := list.Output()
 	if err != nil {
-		t.Skipf("not a checkout of git: %v", err)
+		harness.Missing(t, "git with a checkout", "clone the repository")
 	}
 	names := strings.Split(strings.TrimRight(string(output), "\x00"), "\x00")
 	nested := map[string]bool{}

@@ -13,16 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // TestAlerts: promtool accepts the alerts and their unit tests. Those name each alert twice: once
 // when it fires, and once when it does not.
 func TestAlerts(t *testing.T) {
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Skip("no promtool: the alerts are not checked; on Debian: apt-get install prometheus")
-	}
+	promtool := harness.Tool(t, "promtool", harness.Debian+"prometheus")
 	folder := filepath.Join(golden.Root(t), "packaging")
 	for _, check := range [][]string{{"check", "rules", "--lint-fatal", "alerts.yaml"}, {"test", "rules", "alerts.test.yaml"}} {
 		command := exec.Command(promtool, check...)

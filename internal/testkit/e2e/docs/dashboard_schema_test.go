@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -20,9 +21,7 @@ import (
 func TestDashboardSchema(t *testing.T) {
 	packages := filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "importers")
 	compiler := filepath.Join(packages, "node_modules", "typescript", "bin", "tsc")
-	if _, err := os.Stat(compiler); err != nil {
-		t.Skipf("needs npm packages, see make packages: %v", err)
-	}
+	harness.File(t, "npm packages of Grafana's schema", compiler, harness.Packages)
 	types, err := os.ReadFile(filepath.Join(packages, "dashboard.ts"))
 	require.NoError(t, err)
 	dashboard, err := os.ReadFile(filepath.Join(golden.Root(t), "packaging", "grafana-dashboard.json"))

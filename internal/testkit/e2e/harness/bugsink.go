@@ -39,7 +39,7 @@ func StartBugsink(t *testing.T, projects ...string) *Bugsink {
 	python, err := filepath.Abs(filepath.Join(bugsinkFolder, "installed/bugsink/bin/python"))
 	require.NoError(t, err)
 	if _, err := os.Stat(python); err != nil {
-		t.Skip("bugsink is not installed: see internal/testkit/e2e/tee/python/install")
+		Missing(t, "bugsink", "internal/testkit/e2e/tee/python/install installs it")
 	}
 	b := &Bugsink{Address: FreeAddress(t), Python: python, folder: t.TempDir()}
 	_, port, err := net.SplitHostPort(b.Address)

@@ -18,9 +18,7 @@ import (
 // Fedora. rpm verifies digests and modes; the installed collector accepts the installed
 // configuration.
 func TestRPM(t *testing.T) {
-	if _, err := exec.LookPath("rpm"); err != nil {
-		t.Skip("no rpm: the package is not checked; on Debian: apt-get install rpm")
-	}
+	harness.Tool(t, "rpm", harness.Debian+"rpm")
 	needRoot(t)
 	path := build(t, "rpm", harness.Binary(t))
 	rpm := func(args ...string) string {

@@ -3,6 +3,7 @@
 package processor
 
 import (
+	"cmp"
 	"debug/macho"
 	"encoding/binary"
 	"encoding/hex"
@@ -85,9 +86,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 	t.Run("dSYM", func(t *testing.T) {
 		library := filepath.Join(t.TempDir(), "shop.dylib")
 		object := strings.TrimSuffix(library, ".dylib") + ".o"
-		if _, err := exec.LookPath("lld"); err != nil {
-			t.Skip("needs lld")
-		}
+		harness.Tool(t, "lld", harness.Debian+"lld")
 		run(t, "clang", "-target", "arm64-apple-macos11", "-g", "-O1", "-c", "-o", object, "testdata/native/shop.c")
 		run(t, "clang", "-target", "arm64-apple-macos11", "-fuse-ld=lld", "-nostdlib", "-dynamiclib", "-Wl,-platform_version,macos,11.0,11.0", "-o", library, object)
 		run(t, "dsymutil", "-o", filepath.Join(directory, "shop.dSYM"), library)
@@ -118,9 +117,8 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 // run runs a tool, and skips the test without it.
 func run(t *testing.T, tool string, arguments ...string) string {
 	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skip("needs " + tool)
-	}
+	packages := map[string]string{"dsymutil": "llvm", "go": "golang"}
+	harness.Tool(t, tool, harness.Debian+cmp.Or(packages[tool], tool))
 	output, err := exec.Command(tool, arguments...).CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	return string(output)

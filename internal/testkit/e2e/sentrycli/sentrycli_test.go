@@ -24,10 +24,7 @@ func findSentryCLI(t testing.TB) string {
 		return path
 	}
 	path := filepath.Join(golden.Root(t), "internal", "testkit", "e2e", "sentrycli", "node_modules", ".bin", "sentry-cli")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("no sentry-cli: `make packages` installs one with npm")
-	}
-	return path
+	return harness.File(t, "sentry-cli", path, harness.Packages)
 }
 
 // TestSentryCLI: people use sentry-cli to test a DSN.
