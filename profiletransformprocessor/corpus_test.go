@@ -166,8 +166,8 @@ func finishReplay(t *testing.T, h *harness) replayed {
 	return replayed{profiles: h.sink.AllProfiles(), traces: h.passed.AllTraces()}
 }
 
-// receive sends requests to a receiver in front of the processor, and returns copies of the messages
-// that it makes of them.
+// receive sends requests to a receiver in front of the processor, and returns copies of the
+// messages that it makes of them.
 func receive(t *testing.T, h *harness, requests []golden.Request) (sent []message) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

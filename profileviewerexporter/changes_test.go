@@ -71,8 +71,8 @@ func (w streamWriter) Header() http.Header { return w.header }
 func (streamWriter) WriteHeader(int)       {}
 func (streamWriter) Flush()                {}
 
-// listenInBubble is listen in a bubble of synctest, without a network. Channels of the shared notices
-// must not leave the bubble.
+// listenInBubble is listen in a bubble of synctest, without a network. Channels of the shared
+// notices must not leave the bubble.
 func (h *harness) listenInBubble(t *testing.T) *eventStream {
 	t.Helper()
 	withdraw := notices.Shared.Offer(notices.Endpoint{Kind: notices.KindDSN, URL: t.Name()})

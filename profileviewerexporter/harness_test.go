@@ -46,8 +46,8 @@ func testConfig(change func(*Config)) *Config {
 	return cfg
 }
 
-// created returns an exporter that does not listen: in a bubble of synctest, a listener would stop the
-// clock.
+// created returns an exporter that does not listen: in a bubble of synctest, a listener would stop
+// the clock.
 func created(t testing.TB, change func(*Config)) *harness {
 	t.Helper()
 	ctx := context.Background()

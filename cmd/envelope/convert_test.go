@@ -139,7 +139,8 @@ func exact(t *testing.T, name string, message pprofile.Profiles) {
 		again, err := profilefile.Readers[format]([]byte(written(t, format, version, copied(message))), testOptions)
 		require.NoError(t, err, name)
 		assert.Empty(t, again.Losses)
-		// Diff is slow. Where the protocol's own encoding has no loss, equal bytes are equal messages.
+		// Diff is slow. Where the protocol's own encoding has no loss, equal bytes are equal
+		// messages.
 		if format+version == profilefile.OTLPProto+"1.10" || written(t, profilefile.OTLPProto, "1.10", copied(again.Profiles[0])) != original {
 			assert.Empty(t, dictionary.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
 		}

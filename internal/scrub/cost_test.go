@@ -91,8 +91,8 @@ func slowest(rule func(text string), units []string, size, count int) []string {
 
 // TestCostOfNearMisses: no text takes quadratic time. Neither regular expressions nor the automaton
 // count their steps, so this is the one test with a limit of time. The slowest of the texts needs a
-// thirtieth of it on an idle machine; an algorithm that searches the rest of the text for each match
-// would need several times as long. BenchmarkNearMisses compares the times of linear texts.
+// thirtieth of it on an idle machine; an algorithm that searches the rest of the text for each
+// match would need several times as long. BenchmarkNearMisses compares the times of linear texts.
 func TestCostOfNearMisses(t *testing.T) {
 	testsize.NeedFull(t)
 	t.Parallel()

@@ -233,8 +233,8 @@ func TestTriggersMissNothing(t *testing.T) {
 	}
 }
 
-// TestHostile: deep and long values end up replaced rather than unchecked, and repetitive ones cause
-// no panic. TestCostOfNearMisses checks that they need linear time.
+// TestHostile: deep and long values end up replaced rather than unchecked, and repetitive ones
+// cause no panic. TestCostOfNearMisses checks that they need linear time.
 func TestHostile(t *testing.T) {
 	deep := any("password=x")
 	for range 3 * maxDepth {

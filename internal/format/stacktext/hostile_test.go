@@ -126,8 +126,8 @@ func TestLongChainsKeepTheThrownException(t *testing.T) {
 	}
 }
 
-// maxTime is the only bound of time here: the parser has nothing to count. A text of megabytes takes
-// some milliseconds, and would take many minutes in quadratic time.
+// maxTime is the only bound of time here: the parser has nothing to count. A text of megabytes
+// takes some milliseconds, and would take many minutes in quadratic time.
 const maxTime = time.Minute
 
 // parseLong parses a long text in linear time.

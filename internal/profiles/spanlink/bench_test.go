@@ -129,9 +129,9 @@ func BenchmarkUnmarshal(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
 }
 
-// TestFull: two million spans use at most 150 MB of resident memory, and the garbage collector scans
-// at most 5 MB of them, because records have no pointers. Ten spans share a trace, and a thousand a
-// thread.
+// TestFull: two million spans use at most 150 MB of resident memory, and the garbage collector
+// scans at most 5 MB of them, because records have no pointers. Ten spans share a trace, and a
+// thousand a thread.
 func TestFull(t *testing.T) {
 	testsize.NeedFull(t)
 	fullIndex(fullSpans / 100) // loads the code

@@ -102,8 +102,8 @@ func TestDescribeIsLinear(t *testing.T) {
 	d, err := g.Describe(source, 0)
 	require.NoError(t, err)
 	if testsize.Full() {
-		// Adding to lines allocates nothing, so only time shows that it is done per sample: it would
-		// run for minutes, and takes some milliseconds.
+		// Adding to lines allocates nothing, so only time shows that it is done per sample: it
+		// would run for minutes, and takes some milliseconds.
 		assert.Less(t, time.Since(begin), 20*time.Second, "not a line for each of ten thousand million")
 	}
 	runtime.ReadMemStats(&after)

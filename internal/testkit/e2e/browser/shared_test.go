@@ -8,7 +8,8 @@ import (
 )
 
 // shared is a thing that several tests use at the same time. Each of them calls use before
-// t.Parallel, so that all are known when the first one runs; the last one that ends stops the thing.
+// t.Parallel, so that all are known when the first one runs; the last one that ends stops the
+// thing.
 type shared[T any] struct {
 	start func(t *testing.T) T
 	stop  func(t *testing.T, thing T)

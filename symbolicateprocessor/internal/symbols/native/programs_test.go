@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// built runs a compiler once per test binary, and returns the path of the program. The last argument
-// is the source.
+// built runs a compiler once per test binary, and returns the path of the program. The last
+// argument is the source.
 func built(t testing.TB, compiler ...string) string {
 	t.Helper()
 	build, _ := builds.LoadOrStore(strings.Join(compiler, " "), sync.OnceValues(func() (string, error) {

@@ -51,8 +51,8 @@ func TestRecordedV8(t *testing.T) {
 	}
 }
 
-// TestV8 runs the minified builds with the installed node. Their functions are those of the recorded
-// program; how often node samples them depends on what else the machine does.
+// TestV8 runs the minified builds with the installed node. Their functions are those of the
+// recorded program; how often node samples them depends on what else the machine does.
 func TestV8(t *testing.T) {
 	testsize.NeedFull(t)
 	if _, err := exec.LookPath("node"); err != nil {
