@@ -4,10 +4,7 @@ package semconv
 
 // SymbolicationStatus (project) is on locations, and on log records and span events with an
 // exception: the result of the lookup in symbol files.
-const (
-	SymbolicationStatus   = "symbolication.status"
-	SymbolicationStatusOK = "ok" // the names are from a symbol file
-)
+const SymbolicationStatus = "symbolication.status"
 
 // Project, on locations with names from a symbol file: the frame as the profiler reported it.
 const (

@@ -12,10 +12,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
+
+// symbolicated is the status of a location whose names are from a symbol file: symbols.OK of
+// symbolicateprocessor.
+const symbolicated = "ok"
 
 // frameReader translates stacks of locations to stacks of frames: the inverse of
 // fromsentry.frameTranslator. Its lookup tables cover the dictionary of a message; frames and
@@ -210,7 +213,7 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 		case attributeFrameAbsPath:
 			f.AbsPath = r.keys.text(index)
 		case attributeSymbolication:
-			r.raw.set = r.raw.set || r.keys.text(index) == semconv.SymbolicationStatusOK
+			r.raw.set = r.raw.set || r.keys.text(index) == symbolicated
 		case attributeRawFunction:
 			r.raw.function, r.raw.set = r.keys.text(index), true
 		case attributeRawModule:

@@ -2,14 +2,12 @@
 
 package symbols
 
-import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-
 // Status is the result of looking up a frame. It is the value of the attribute
 // symbolication.status, and of status in metrics.
 type Status string
 
 const (
-	OK          Status = semconv.SymbolicationStatusOK
+	OK          Status = "ok"
 	MissingFile Status = "missing_file" // no symbol file has the ID or the path
 	Pending     Status = "pending"      // the file is being indexed; later messages get names
 	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
