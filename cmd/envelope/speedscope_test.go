@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -51,7 +52,7 @@ func outermost(lines []timeline.Line) []timeline.Line { return lines[max(len(lin
 // of samples for each function, and speedscope shows the times of the original.
 func TestCPUProfile(t *testing.T) {
 	page, folder := newSpeedscope(t), t.TempDir()
-	recorded := map[string][]byte{"chromium": page.drive(t, "record.mjs", "about:blank"), "node": recordNode(t, page.node)}
+	recorded := map[string][]byte{"chromium": page.drive(t, "record.mjs", "about:blank", ""), "node": recordNode(t, page.node)}
 	counts := map[string]map[string]int64{}
 	for name, text := range recorded {
 		content, err := profilefile.Readers[profilefile.CPUProfile](text, testOptions)
@@ -156,14 +157,20 @@ func newSpeedscope(t *testing.T) speedscopePage {
 }
 
 // drive runs a scenario on a page, and returns its result.
-func (s speedscopePage) drive(t *testing.T, scenario, url string, arguments ...string) json.RawMessage {
-	command := exec.CommandContext(t.Context(), s.node, append([]string{"drive.mjs", s.chromium, "../importers/" + scenario, url}, arguments...)...)
-	command.Dir, command.Stderr = s.browser, os.Stderr
+func (s speedscopePage) drive(t *testing.T, scenario, url, folder string) json.RawMessage {
+	request, err := json.Marshal(map[string]string{"scenario": "../importers/" + scenario, "url": url, "folder": folder})
+	require.NoError(t, err)
+	command := exec.CommandContext(t.Context(), s.node, "drive.mjs", s.chromium)
+	command.Dir, command.Stdin, command.Stderr = s.browser, bytes.NewReader(request), os.Stderr
 	output, err := command.Output()
 	require.NoError(t, err)
-	var traffic struct{ Result json.RawMessage }
-	require.NoError(t, json.Unmarshal(output, &traffic))
-	return traffic.Result
+	var report struct {
+		Result  json.RawMessage
+		Failure string
+	}
+	require.NoError(t, json.Unmarshal(output, &report))
+	require.Empty(t, report.Failure)
+	return report.Result
 }
 
 // read opens all files of a folder.

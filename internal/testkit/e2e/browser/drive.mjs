@@ -1,8 +1,8 @@
 // node drive.mjs <chromium>
 //
-// Starts Chromium and runs scenarios in it, several at a time. A line of JSON on standard input, {"id", "scenario", "url"}, opens the
-// URL in a new, empty context (own storage, cache and cookies) and runs the scenario: a module whose default export takes the page
-// and the URL. For each scenario a line on standard output reports what the page did: its requests to other origins with their
+// Starts Chromium and runs scenarios in it, several at a time. A line of JSON on standard input, {"id", "scenario", "url", "folder"}, opens the
+// URL in a new, empty context (own storage, cache and cookies) and runs the scenario: a module whose default export takes the page,
+// the URL and the folder, if there is one. For each scenario a line on standard output reports what the page did: its requests to other origins with their
 // answers, preflights among them, and its errors; and what the scenario returns, as result, or why it failed, as failure. The end of
 // standard input ends Chromium.
 import { createInterface } from 'node:readline';
@@ -19,8 +19,8 @@ const browser = await chromium.launch({
 });
 const running = new Set();
 for await (const line of createInterface({ input: process.stdin })) {
-  const { id, scenario, url } = JSON.parse(line);
-  const done = run(scenario, url)
+  const { id, scenario, url, folder } = JSON.parse(line);
+  const done = run(scenario, url, folder)
     .catch((error) => ({ failure: String(error?.stack ?? error) }))
     .then((report) => { console.log(JSON.stringify({ id, ...report })); running.delete(done); });
   running.add(done);
@@ -28,14 +28,14 @@ for await (const line of createInterface({ input: process.stdin })) {
 await Promise.all(running);
 await browser.close();
 
-async function run(scenario, url) {
+async function run(scenario, url, folder) {
   const context = await browser.newContext();
   try {
     context.setDefaultTimeout(timeout);
     const page = await context.newPage();
     const traffic = await listen(page, new URL(url).origin);
     await page.goto(url);
-    const result = await (await import(scenario)).default(page, url);
+    const result = await (await import(scenario)).default(page, url, folder);
     return { ...traffic, result };
   } finally {
     await context.close();

@@ -1,4 +1,4 @@
-// node ../browser/drive.mjs <chromium> ../importers/record.mjs <page>
+// A scenario of ../browser/drive.mjs for any page.
 //
 // Returns a .cpuprofile of the page at work, recorded by Chromium's profiler.
 export default async function (page) {

@@ -1,4 +1,4 @@
-// node ../browser/drive.mjs <chromium> ../importers/speedscope.mjs <page of speedscope> <folder>
+// A scenario of ../browser/drive.mjs for the page of speedscope, with a folder.
 //
 // Drops each file of a folder on the page, as a user does, and saves it again. Returns the times of the functions in the saved file, by
 // name of the dropped one: self is the time of a function at the leaf of a stack, total that anywhere on it.
@@ -6,14 +6,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-export default async function (page) {
+export default async function (page, url, folder) {
   let settle;
   page.on('console', (message) => { if (/^import: |^Failed to load/.test(message.text())) settle(message.text()); });
   page.on('dialog', async (dialog) => { settle(dialog.message()); await dialog.dismiss(); });
   await page.evaluate(() => { URL.createObjectURL = (blob) => { globalThis.saved = blob.text(); return 'javascript:;'; }; });
 
   const results = {};
-  const folder = process.argv[5];
   for (const file of readdirSync(folder)) {
     const opened = new Promise((resolve) => { settle = resolve; });
     const dataTransfer = await page.evaluateHandle(transfer, { file, base64: readFileSync(join(folder, file), 'base64') });
