@@ -47,7 +47,7 @@ page: ## Build the page of the profile_viewer exporter from its sources; needs n
 # ALONE compare times, or the memory of the machine: they run last, one package at a time. One command runs both, so that
 # the skipped tests are one list at the end.
 test: build ## Run the tests in full size, and list those that were skipped for want of a tool (see make packages)
-	@$(TOOL) gotestsum --format pkgname --format-hide-empty-pkg $(if $(EVENTS),--jsonfile $(EVENTS)) --raw-command -- sh -c '\
+	@$(TOOL) gotestsum --format pkgname --format-hide-empty-pkg $(if $(TEST_LOG),--jsonfile $(TEST_LOG)) --raw-command -- sh -c '\
 	  go test -json -timeout 30m $(if $(CI),-count=1) $$(go list ./internal/testkit/e2e/... ./... | grep -vE "/e2e/($(ALONE))$$"); status=$$?; \
 	  go test -json -timeout 30m $(if $(CI),-count=1) -p 1 $$(go list ./internal/testkit/e2e/... | grep -E "/e2e/($(ALONE))$$") && exit $$status'
 
