@@ -10,24 +10,26 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pipenet"
 )
 
 // StartInMemory is Start with connections in memory, by which Dial reaches the server. The clock of
 // a bubble (testing/synctest) does not advance while a goroutine waits for a socket, but it does
 // while one waits for such a connection.
 func StartInMemory(t testing.TB) *Server {
-	l := &memoryListener{address: memoryAddress(fmt.Sprintf("127.0.0.1:%d", inMemory.Add(1))), accept: make(chan net.Conn), closed: make(chan struct{})}
-	s := &Server{url: "http://" + string(l.address)}
+	l, address := &memoryListener{Listener: pipenet.Listen()}, fmt.Sprintf("127.0.0.1:%d", inMemory.Add(1))
+	s := &Server{url: "http://" + address}
 	var running sync.WaitGroup // as httptest.Server: no handler outlives the test
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		running.Add(1)
 		defer running.Done()
 		s.serve(w, r)
 	})}
-	listeners.Store(string(l.address), l)
+	listeners.Store(address, l)
 	running.Go(func() { _ = server.Serve(l) })
 	t.Cleanup(func() {
-		listeners.Delete(string(l.address))
+		listeners.Delete(address)
 		_ = server.Close()
 		running.Wait()
 	})
@@ -46,43 +48,22 @@ func Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if !ok {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
-	l := found.(*memoryListener)
-	client, server := net.Pipe()
-	number := l.connections.Add(1)
-	select {
-	case l.accept <- memoryConn{server, memoryAddress(fmt.Sprintf("memory:%d", number))}:
-		return client, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	return found.(*memoryListener).DialContext(ctx, network, address)
 }
 
-// memoryListener is a net.Listener of connections in memory.
+// memoryListener numbers its connections.
 type memoryListener struct {
-	address     memoryAddress
+	*pipenet.Listener
 	connections atomic.Int64
-	accept      chan net.Conn
-	once        sync.Once
-	closed      chan struct{}
 }
 
 func (l *memoryListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.accept:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return memoryConn{conn, memoryAddress(fmt.Sprintf("memory:%d", l.connections.Add(1)))}, nil
 }
-
-func (l *memoryListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
-}
-
-func (l *memoryListener) Addr() net.Addr { return l.address }
 
 // memoryConn has its own remote address: see Request.Client.
 type memoryConn struct {
