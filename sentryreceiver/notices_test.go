@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
@@ -19,7 +20,8 @@ import (
 // in the log at the default level.
 func TestNotices(t *testing.T) {
 	h := start(t, func(c *Config) { c.PathPrefix = "/p" })
-	h.receiver.Shared.id = component.MustNewIDWithName("sentry", t.Name()) // the notices are those of the process
+	id := component.MustNewIDWithName("sentry", uuid.NewString()) // the notices are those of the process
+	h.receiver.Shared.id = id
 	for range 3 {
 		assert.Equal(t, http.StatusUnauthorized, h.do(h.request(http.MethodPost, "/p/api/42/envelope/", strings.NewReader("{}\n"))).status)
 		request := h.request(http.MethodPost, "/p/api/42/envelope/?sentry_key=a", strings.NewReader(envelope(item("profile", "", `{}`))))
@@ -28,7 +30,7 @@ func TestNotices(t *testing.T) {
 	counts := map[string]int64{}
 	list, endpoints, _ := notices.Shared.Read()
 	for _, n := range list {
-		if n.Component == "sentry/TestNotices" {
+		if n.Component == id.String() {
 			counts[n.Subject+": "+n.Reason] = n.Count
 		}
 	}
