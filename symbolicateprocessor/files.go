@@ -252,7 +252,7 @@ func (f *files) scan(ctx context.Context) {
 func (f *files) load(ctx context.Context, b *bundle) {
 	start := time.Now()
 	size := f.makeRoom(ctx, b)
-	file, err := f.read(b)
+	file, err := f.read(ctx, b)
 	took := time.Since(start)
 	collect(size)
 	f.telemetry.openTime.Record(ctx, took.Seconds())
@@ -324,10 +324,10 @@ func (f *files) close(ctx context.Context, element *list.Element) {
 	f.telemetry.openBytes.Add(ctx, -o.bytes)
 }
 
-func (f *files) read(b *bundle) (symbolFile, error) {
+func (f *files) read(ctx context.Context, b *bundle) (symbolFile, error) {
 	switch b.kind {
 	case object:
-		return f.indexes.table(f.root, b)
+		return f.indexes.table(ctx, f.root, b)
 	case mapping:
 		content, size, err := f.openFile(b.content())
 		if err != nil {

@@ -4,6 +4,7 @@ package symbolicateprocessor
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
@@ -33,7 +35,7 @@ type indexes struct {
 const slowIndex = 32 << 20
 
 // table opens the index of an object, which it creates if necessary.
-func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
+func (x *indexes) table(ctx context.Context, root *os.Root, b *bundle) (symbolFile, error) {
 	name := filepath.Join(x.directory, indexName(b))
 	table, err := openTable(name)
 	if err == nil {
@@ -43,7 +45,7 @@ func (x *indexes) table(root *os.Root, b *bundle) (symbolFile, error) {
 	if err := os.MkdirAll(x.directory, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the directory of indexes; set store::index_directory: %w", err)
 	}
-	if err := x.index(root, b, name); err != nil {
+	if err := x.index(ctx, root, b, name); err != nil {
 		return nil, err
 	}
 	x.prune(filepath.Base(name))
@@ -93,7 +95,7 @@ const openFileBytes = 64 << 10
 func (t nativeTable) Bytes() int64 { return t.Table.Bytes() + openFileBytes }
 
 // index writes the index of an object.
-func (x *indexes) index(root *os.Root, b *bundle, name string) error {
+func (x *indexes) index(ctx context.Context, root *os.Root, b *bundle, name string) error {
 	content, err := root.Open(b.content())
 	if err != nil {
 		return err
@@ -112,7 +114,7 @@ func (x *indexes) index(root *os.Root, b *bundle, name string) error {
 	if err != nil {
 		return fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
 	}
-	summary, err := native.Index(temporary, content, o)
+	summary, err := native.Index(symbols.NewWork(ctx, o.Size, native.Limits, nil), temporary, content, o)
 	if err = errors.Join(err, temporary.Close()); err == nil {
 		err = os.Rename(temporary.Name(), name)
 	}

@@ -131,7 +131,7 @@ func ownELF(t *testing.T, r *peerRequest) (open, lookups time.Duration, found in
 		index, err := os.Create(filepath.Join(t.TempDir(), "index"))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = index.Close() })
-		_, err = native.Index(index, file, objects[0])
+		_, err = native.Index(symbols.NewWork(t.Context(), objects[0].Size, native.Limits, nil), index, file, objects[0])
 		require.NoError(t, err)
 		written, err := index.Stat()
 		require.NoError(t, err)

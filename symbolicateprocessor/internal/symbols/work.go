@@ -79,8 +79,16 @@ func (w *Work) Step(n int) error {
 		return nil
 	}
 	w.nextCheck = w.steps + checkEvery
-	if w.steps > w.maxSteps {
+	err := w.Err()
+	if err != nil {
 		w.nextCheck = 0 // all further steps fail
+	}
+	return err
+}
+
+// Err returns the reason why the job must end, nil if it may continue.
+func (w *Work) Err() error {
+	if w.steps > w.maxSteps {
 		return fmt.Errorf("%w: %d steps", ErrSteps, w.steps)
 	}
 	return w.ctx.Err()
@@ -109,7 +117,7 @@ func (w *Work) Free(bytes int64) {
 	}
 }
 
-// Steps returns the number of steps so far, and Peak the largest number of claimed bytes.
+// Steps returns the number of steps so far.
 func (w *Work) Steps() int64 { return w.steps }
 
 // Peak returns the largest number of bytes that were claimed at a time.

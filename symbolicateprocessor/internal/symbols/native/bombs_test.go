@@ -128,7 +128,7 @@ func TestBombs(t *testing.T) {
 			require.NoError(t, err)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			summary, err := Index(&bytes.Buffer{}, bytes.NewReader(file), objects[0])
+			summary, err := Index(newWork(t, objects[0]), &bytes.Buffer{}, bytes.NewReader(file), objects[0])
 			runtime.ReadMemStats(&after)
 			if err == nil || errors.Is(err, ErrEmpty) { // without symbols
 				err = summary.Incomplete

@@ -32,7 +32,7 @@ func indexBreakpad(b *builder, in *input, summary *Summary) error {
 		if failure := r.line(bytes.TrimRight(line, "\r\n")); failure != nil {
 			return failure
 		}
-		if len(r.files)+len(r.origins) > maxUnit {
+		if b.step(len(line) / bytesPerStep); len(r.files)+len(r.origins) > maxUnit {
 			return ErrTooLarge
 		}
 		if errors.Is(err, io.EOF) {
@@ -84,10 +84,7 @@ func (r *breakpadReader) line(line []byte) error {
 	if !ok {
 		r.unreadable++
 	}
-	if r.unit.tooLarge() {
-		return ErrTooLarge
-	}
-	return nil
+	return r.b.check(&r.unit)
 }
 
 // named reads "number name".

@@ -49,6 +49,14 @@ func (r lineRow) kind() int {
 
 func (u *unit) reset() { u.functions, u.spans, u.lines = u.functions[:0], u.spans[:0], u.lines[:0] }
 
+// bytes returns the memory of a unit, including that for building it.
+func (u *unit) bytes() int64 {
+	return knownSiteBytes*int64(len(u.lines)) + 48*int64(len(u.functions)+len(u.spans))
+}
+
+// knownSiteBytes is the memory of a line while it is added: the row, and an entry of a map.
+const knownSiteBytes = 80
+
 func (u *unit) tooLarge() bool { return max(len(u.functions), len(u.spans), len(u.lines)) > maxUnit }
 
 // site is a function and a line. Table.Lookup follows parents to the function that is not inlined.
@@ -69,6 +77,10 @@ type segment struct {
 // builder collects the content of a table.
 type builder struct {
 	*interner
+	work     *symbols.Work
+	err      error  // of work
+	claimed  int64  // bytes of memory
+	limit    int64  // bytes of the table
 	sites    []site // 0 is none
 	segments []segment
 	symbols  []segment // of symbol tables: for addresses without a segment
@@ -84,12 +96,12 @@ type addresses struct{ from, to uint64 }
 type load struct{ offset, address, size uint64 }
 
 // newBuilder returns a builder for a file of a size. It must be closed.
-func newBuilder(size int64) *builder {
+func newBuilder(work *symbols.Work, size int64) *builder {
 	size = min(maxBuilt, 2*size+sharedSlack) // compressed sections are larger than the file
-	b := &builder{interner: newInterner()}
+	b := &builder{interner: newInterner(), work: work, limit: size}
 	b.text = append(reserve[byte](b, size), 0)
-	b.sites = append(reserve[site](b, size/siteSize), site{})
-	b.segments = reserve[segment](b, size/siteSize)
+	b.sites = append(reserve[site](b, size/entryBytes), site{})
+	b.segments = reserve[segment](b, size/entryBytes)
 	return b
 }
 
@@ -106,9 +118,60 @@ func (b *builder) close() {
 	}
 }
 
-// tooLarge reports whether the builder has reached its limit of memory.
-func (b *builder) tooLarge() bool {
-	return len(b.text)+4*len(b.slots)+16*(len(b.sites)+len(b.segments)+len(b.symbols)) > maxBuilt
+// step counts steps where an error cannot be returned. The next check does.
+func (b *builder) step(n int) {
+	if err := b.work.Step(n); err != nil && b.err == nil {
+		b.err = err
+	}
+}
+
+// claimEvery is the number of bytes by which the claim of memory grows.
+const claimEvery = 1 << 20
+
+// check fails if the work has failed, or if the table or the current unit need too much memory. u is
+// nil if there is no unit.
+func (b *builder) check(u *unit) error {
+	if b.err != nil {
+		return b.err
+	}
+	table := int64(len(b.text)+4*len(b.slots)) + entryBytes*int64(len(b.sites)+len(b.segments)+len(b.symbols))
+	if table > maxBuilt {
+		return ErrTooLarge
+	}
+	if u != nil {
+		if u.tooLarge() {
+			return ErrTooLarge
+		}
+		table += u.bytes()
+	}
+	if table > b.claimed {
+		more := table - b.claimed + claimEvery
+		if err := b.work.Claim(more); err != nil {
+			return err
+		}
+		b.claimed += more
+	}
+	return nil
+}
+
+// ref returns the place of a string.
+func (b *builder) ref(s string) ref {
+	b.step(min(len(s), maxName) / bytesPerStep)
+	return b.interner.ref(s)
+}
+
+// bytesPerStep is the number of bytes of a text that are hashed, compared or copied in a step.
+const bytesPerStep = 8
+
+// stopped is the panic that ends a sort.
+type stopped struct{ error }
+
+// compared counts a comparison.
+func (b *builder) compared(result int) int {
+	if b.step(1); b.err != nil {
+		panic(stopped{b.err})
+	}
+	return result
 }
 
 // isCode reports whether an address has code. Linkers remove functions but leave their DWARF, at
@@ -123,14 +186,15 @@ func (b *builder) isCode(address uint64) bool {
 
 // add cuts the functions of a unit at the boundaries of inlined functions and of lines.
 func (b *builder) add(u *unit) error {
-	if u.tooLarge() {
-		return ErrTooLarge
+	if err := b.check(u); err != nil {
+		return err
 	}
+	build := b // the comparisons have a parameter b
 	slices.SortStableFunc(u.lines, func(a, b lineRow) int {
-		return cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.kind(), b.kind()))
+		return build.compared(cmp.Or(cmp.Compare(a.address, b.address), cmp.Compare(a.kind(), b.kind())))
 	})
 	slices.SortFunc(u.spans, func(a, b span) int {
-		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.depth, b.depth), cmp.Compare(b.to, a.to), cmp.Compare(a.function, b.function))
+		return build.compared(cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.depth, b.depth), cmp.Compare(b.to, a.to), cmp.Compare(a.function, b.function)))
 	})
 	a := assembly{b: b, u: u, calls: make([]uint32, len(u.functions)), known: map[site]uint32{}}
 	var open []span
@@ -149,6 +213,9 @@ func (b *builder) add(u *unit) error {
 		at = address
 	}
 	for _, s := range u.spans {
+		if err := b.check(u); err != nil {
+			return err
+		}
 		if s.from >= s.to || !b.isCode(s.from) {
 			continue
 		}
@@ -166,10 +233,7 @@ func (b *builder) add(u *unit) error {
 		}
 	}
 	upTo(1<<64 - 1)
-	if b.tooLarge() {
-		return ErrTooLarge
-	}
-	return nil
+	return b.check(u)
 }
 
 // assembly is a unit that is being added.
@@ -185,6 +249,10 @@ func (a *assembly) emit(from, to uint64, function int32) {
 	rows := a.u.lines
 	next := sort.Search(len(rows), func(i int) bool { return rows[i].address > from })
 	for ; from < to; next++ {
+		a.b.step(1)
+		if a.b.err = a.b.check(a.u); a.b.err != nil {
+			return
+		}
 		end, row := to, lineRow{}
 		if next > 0 {
 			row = rows[next-1]
@@ -229,15 +297,13 @@ func (b *builder) addSegment(to *[]segment, from, end uint64, site uint32) {
 
 // addSymbol adds a symbol. A symbol of size 0 ends at the next symbol.
 func (b *builder) addSymbol(name string, address, size uint64) error {
+	b.step(1)
 	if name == "" || !b.isCode(address) {
-		return nil
+		return b.err
 	}
 	b.sites = append(b.sites, site{name: b.ref(name)})
 	b.addSegment(&b.symbols, address, address+size, uint32(len(b.sites)-1))
-	if b.tooLarge() {
-		return ErrTooLarge
-	}
-	return nil
+	return b.check(nil)
 }
 
 // row is the start of a range with a site; it ends at the next row. Site 0 is a gap.
@@ -257,7 +323,8 @@ func (b *builder) symbolAt(address uint64) (ref, bool) {
 
 // sort prepares rows. Of symbols with the same address, the last one counts: the largest.
 func (b *builder) sort() {
-	slices.SortStableFunc(b.segments, func(a, b segment) int { return cmp.Compare(a.from, b.from) })
+	build := b
+	slices.SortStableFunc(b.segments, func(a, b segment) int { return build.compared(cmp.Compare(a.from, b.from)) })
 	b.sortSymbols()
 	for i := range b.symbols { // sizes of symbols that have none
 		s := &b.symbols[i]
@@ -270,7 +337,10 @@ func (b *builder) sort() {
 }
 
 func (b *builder) sortSymbols() {
-	slices.SortStableFunc(b.symbols, func(a, b segment) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size)) })
+	build := b
+	slices.SortStableFunc(b.symbols, func(a, b segment) int {
+		return build.compared(cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.size, b.size)))
+	})
 }
 
 // rows yields the segments without overlaps, with symbols in the gaps.
@@ -281,7 +351,8 @@ func (b *builder) rows(yield func(row) bool) {
 			return true
 		}
 		last = row{address, site}
-		return yield(last)
+		b.step(1)
+		return b.err == nil && yield(last)
 	}
 	at, next := uint64(0), 0
 	// fill covers the gap before an address with symbols.
@@ -302,6 +373,7 @@ func (b *builder) rows(yield func(row) bool) {
 		return at >= to || put(at, 0)
 	}
 	for _, s := range b.segments {
+		b.step(1)
 		end := s.from + uint64(s.size)
 		if end <= at {
 			continue
@@ -326,3 +398,6 @@ func (b *builder) codeEnd(address uint64) uint64 {
 	}
 	return address + 1
 }
+
+// entryBytes is the memory of a site, a segment or a symbol.
+const entryBytes = 16

@@ -23,7 +23,7 @@ func indexDWARF(b *builder, in *input, order binary.ByteOrder, summary *Summary,
 	if len(sections["info"]) == 0 {
 		return nil
 	}
-	units, err := sections.check(order)
+	units, err := sections.check(b, order)
 	if err != nil {
 		return err
 	}
@@ -51,6 +51,9 @@ func indexDWARF(b *builder, in *input, order binary.ByteOrder, summary *Summary,
 				continue
 			}
 			err = r.readUnit(entry, u)
+		}
+		if b.err != nil {
+			return b.err
 		}
 		if errors.Is(err, ErrTooLarge) {
 			return err
@@ -103,6 +106,10 @@ func (r *dwarfReader) next(from *dwarf.Reader) (*dwarf.Entry, error) {
 	for i := range entry.Field {
 		text, _ := entry.Field[i].Val.(string)
 		size += len(text) + 1
+	}
+	r.b.step(len(entry.Field) + size/bytesPerStep)
+	if r.b.err != nil {
+		return nil, r.b.err
 	}
 	return entry, r.textBytes.add(size)
 }
@@ -159,12 +166,9 @@ func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index i
 	start := len(r.unit.spans)
 	err = r.ranges(entry, func(from, to uint64) error {
 		r.unit.spans = append(r.unit.spans, span{from, to, index, depth})
-		if r.unit.tooLarge() {
-			return ErrTooLarge
-		}
-		return nil
+		return r.b.check(&r.unit)
 	})
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, ErrTooLarge) || r.b.err != nil {
 		return -1, err
 	}
 	if err != nil || len(r.unit.spans) == start {
@@ -188,8 +192,8 @@ func (r *dwarfReader) function(entry *dwarf.Entry, parent, depth int32) (index i
 		}
 	}
 	r.unit.functions = append(r.unit.functions, f)
-	if r.unit.tooLarge() {
-		return -1, ErrTooLarge
+	if err := r.b.check(&r.unit); err != nil {
+		return -1, err
 	}
 	return index, nil
 }

@@ -47,14 +47,14 @@ func (r *dwarfReader) readLines(entry *dwarf.Entry, u dwarfUnit) error {
 		return fmt.Errorf("%w: a line table at %d of %d", ErrDamaged, at, len(section))
 	}
 	r.lines.directory, _ = entry.Val(dwarf.AttrCompDir).(string)
-	if err := r.lines.read(cursor{data: section[at:], order: r.order}, r.sections, &r.lineBytes); err != nil {
+	if err := r.lines.read(r.b, cursor{data: section[at:], order: r.order}, r.sections, &r.lineBytes); err != nil {
 		return err
 	}
 	return r.runProgram()
 }
 
 // read reads the header. It adds the size of the table to total.
-func (t *lineTable) read(c cursor, sections dwarfSections, total *shared) error {
+func (t *lineTable) read(b *builder, c cursor, sections dwarfSections, total *shared) error {
 	length, wide := c.length()
 	c = c.cut(length)
 	if err := total.add(len(c.data)); err != nil {
@@ -83,9 +83,9 @@ func (t *lineTable) read(c cursor, sections dwarfSections, total *shared) error 
 	t.lengths = c.take(uint64(t.opcodeBase) - 1)
 	var err error
 	if t.version >= 5 {
-		err = t.readTables(&c, wide, sections)
+		err = t.readTables(b, &c, wide, sections)
 	} else {
-		err = t.readOldTables(&c)
+		err = t.readOldTables(b, &c)
 	}
 	if err == nil && c.bad {
 		err = fmt.Errorf("%w: the header of a line table", ErrDamaged)
@@ -94,20 +94,22 @@ func (t *lineTable) read(c cursor, sections dwarfSections, total *shared) error 
 }
 
 // readOldTables reads the directories and files of versions before 5, which count from 1.
-func (t *lineTable) readOldTables(c *cursor) error {
+func (t *lineTable) readOldTables(b *builder, c *cursor) error {
 	t.directories = append(t.directories, nil)
 	for name := c.text(); len(name) > 0; name = c.text() {
+		b.step(len(name) / bytesPerStep)
 		if t.directories = append(t.directories, name); len(t.directories) > maxLineFiles {
 			return ErrTooLarge
 		}
 	}
 	t.files = append(t.files, lineFile{})
 	for name := c.text(); len(name) > 0; name = c.text() {
+		b.step(len(name) / bytesPerStep)
 		if err := t.addOldFile(c, name); err != nil {
 			return err
 		}
 	}
-	return nil
+	return b.err
 }
 
 func (t *lineTable) addOldFile(c *cursor, name []byte) error {
@@ -121,12 +123,12 @@ func (t *lineTable) addOldFile(c *cursor, name []byte) error {
 }
 
 // readTables reads the directories and files of version 5.
-func (t *lineTable) readTables(c *cursor, wide bool, sections dwarfSections) error {
-	err := readEntries(c, wide, sections, func(f lineFile) { t.directories = append(t.directories, f.name) })
+func (t *lineTable) readTables(b *builder, c *cursor, wide bool, sections dwarfSections) error {
+	err := readEntries(b, c, wide, sections, func(f lineFile) { t.directories = append(t.directories, f.name) })
 	if err != nil {
 		return err
 	}
-	return readEntries(c, wide, sections, func(f lineFile) { t.files = append(t.files, f) })
+	return readEntries(b, c, wide, sections, func(f lineFile) { t.files = append(t.files, f) })
 }
 
 // The content and the forms of entries.
@@ -138,7 +140,7 @@ const (
 	formBlock                                                         = 0x09
 )
 
-func readEntries(c *cursor, wide bool, sections dwarfSections, add func(lineFile)) error {
+func readEntries(b *builder, c *cursor, wide bool, sections dwarfSections, add func(lineFile)) error {
 	formats := make([][2]uint64, c.u8())
 	for i := range formats {
 		formats[i] = [2]uint64{c.uleb(), c.uleb()}
@@ -147,9 +149,10 @@ func readEntries(c *cursor, wide bool, sections dwarfSections, add func(lineFile
 	if count > maxLineFiles {
 		return fmt.Errorf("%w: a line table with %d files", ErrTooLarge, count)
 	}
-	for ; count > 0 && !c.bad; count-- {
+	for ; count > 0 && !c.bad && b.err == nil; count-- {
 		var f lineFile
 		for _, format := range formats {
+			b.step(1)
 			var text []byte
 			number := uint64(0)
 			switch format[1] {
@@ -176,6 +179,7 @@ func readEntries(c *cursor, wide bool, sections dwarfSections, add func(lineFile
 			default:
 				return fmt.Errorf("%w: a line table with form %#x", ErrDamaged, format[1])
 			}
+			b.step(len(text) / bytesPerStep)
 			switch format[0] {
 			case contentPath:
 				f.name = text
@@ -185,7 +189,7 @@ func readEntries(c *cursor, wide bool, sections dwarfSections, add func(lineFile
 		}
 		add(f)
 	}
-	return nil
+	return b.err
 }
 
 // textAt returns the text at an offset of a section, cut at maxName.
@@ -274,8 +278,9 @@ func (r *dwarfReader) runProgram() error {
 	}
 	c := &t.program
 	for len(c.data) > 0 {
-		if len(r.unit.lines) > maxUnit {
-			return ErrTooLarge
+		r.b.step(1)
+		if err := r.b.check(&r.unit); err != nil {
+			return err
 		}
 		switch op := c.u8(); {
 		case op >= t.opcodeBase:

@@ -69,7 +69,8 @@ func (r *dwarfReader) oldRanges(c *cursor, add func(from, to uint64) error) erro
 	if size == 4 {
 		selects = 1<<32 - 1
 	}
-	for !c.bad {
+	for !c.bad && r.b.err == nil {
+		r.b.step(1)
 		if err := r.rangeBytes.add(2 * 8); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func (r *dwarfReader) oldRanges(c *cursor, add func(from, to uint64) error) erro
 			}
 		}
 	}
-	return nil
+	return r.b.err
 }
 
 // The kinds of entries of range lists in version 5.
@@ -97,7 +98,8 @@ const (
 // newRanges reads a range list of version 5.
 func (r *dwarfReader) newRanges(c *cursor, add func(from, to uint64) error) error {
 	start, size := r.base.address, r.base.dwarfUnit.address
-	for !c.bad {
+	for !c.bad && r.b.err == nil {
+		r.b.step(1)
 		before := len(c.data)
 		from, to, isRange := uint64(0), uint64(0), true
 		switch kind := c.u8(); kind {
@@ -131,7 +133,7 @@ func (r *dwarfReader) newRanges(c *cursor, add func(from, to uint64) error) erro
 			}
 		}
 	}
-	return nil
+	return r.b.err
 }
 
 // addressX returns an address of .debug_addr.

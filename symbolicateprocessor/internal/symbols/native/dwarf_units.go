@@ -27,23 +27,26 @@ type dwarfUnit struct {
 }
 
 // check returns the units. It fails if reading them would need much memory.
-func (s dwarfSections) check(order binary.ByteOrder) ([]dwarfUnit, error) {
+func (s dwarfSections) check(b *builder, order binary.ByteOrder) ([]dwarfUnit, error) {
 	for _, name := range []string{"info", "str", "line_str"} {
-		if err := checkTexts(name, s[name]); err != nil {
+		if err := checkTexts(b, name, s[name]); err != nil {
 			return nil, err
 		}
 	}
-	units, err := s.units(order)
+	units, err := s.units(b, order)
 	if err != nil {
 		return nil, err
 	}
-	return units, s.checkAbbrevs(units, order)
+	return units, s.checkAbbrevs(b, units, order)
 }
 
 // checkTexts fails if a section has a text of more than twice maxText bytes. Entries have zeros,
 // too.
-func checkTexts(name string, section []byte) error {
+func checkTexts(b *builder, name string, section []byte) error {
 	for at := maxText; at < len(section); at += maxText {
+		if b.step(maxText / 64); b.err != nil { // it is fast, but may read from a disk
+			return b.err
+		}
 		// A text of twice this length contains a complete window without 0.
 		if bytes.IndexByte(section[at-maxText:at], 0) < 0 {
 			return fmt.Errorf("%w: a text of .debug_%s", ErrTooLarge, name)
@@ -53,11 +56,14 @@ func checkTexts(name string, section []byte) error {
 }
 
 // units reads the headers of all units.
-func (s dwarfSections) units(order binary.ByteOrder) (units []dwarfUnit, err error) {
+func (s dwarfSections) units(b *builder, order binary.ByteOrder) (units []dwarfUnit, err error) {
 	c := cursor{data: s["info"], order: order}
 	for len(c.data) > 0 {
 		if len(units) == maxUnits {
 			return nil, fmt.Errorf("%w: more than %d units", ErrTooLarge, maxUnits)
+		}
+		if err := b.claimUnits(len(units)); err != nil {
+			return nil, err
 		}
 		length, wide := c.length()
 		u := dwarfUnit{wide: wide}
@@ -90,9 +96,20 @@ func (s dwarfSections) units(order binary.ByteOrder) (units []dwarfUnit, err err
 	return units, nil
 }
 
+// unitBytes is the memory of a unit, here and in the standard library.
+const unitBytes = 256
+
+// claimUnits counts a unit, and claims the memory of the next ones.
+func (b *builder) claimUnits(known int) error {
+	if b.step(1); b.err != nil || known%1024 != 0 {
+		return b.err
+	}
+	return b.work.Claim(1024 * unitBytes)
+}
+
 // checkAbbrevs fails if the abbreviations of all units need too much memory. Units share a table or
 // have their own; tables that overlap are damaged.
-func (s dwarfSections) checkAbbrevs(units []dwarfUnit, order binary.ByteOrder) error {
+func (s dwarfSections) checkAbbrevs(b *builder, units []dwarfUnit, order binary.ByteOrder) error {
 	var tables []uint64
 	for _, u := range units {
 		tables = append(tables, u.abbrevs)
@@ -122,6 +139,9 @@ func (s dwarfSections) checkAbbrevs(units []dwarfUnit, order binary.ByteOrder) e
 					return fmt.Errorf("%w: more than %d attributes", ErrTooLarge, maxAttributes)
 				}
 			}
+			if b.step(attributes); b.err != nil {
+				return b.err
+			}
 			memory += abbrevBytes + attributeBytes*attributes
 			if memory > maxAbbrevs {
 				return fmt.Errorf("%w: abbreviations", ErrTooLarge)
@@ -131,7 +151,7 @@ func (s dwarfSections) checkAbbrevs(units []dwarfUnit, order binary.ByteOrder) e
 			return fmt.Errorf("%w: abbreviations at %d overlap others, or do not end", ErrDamaged, at)
 		}
 	}
-	return nil
+	return b.work.Claim(int64(memory))
 }
 
 // formImplicitConst is the form of an attribute whose value is in the abbreviation.

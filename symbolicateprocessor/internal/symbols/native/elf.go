@@ -7,24 +7,17 @@ import (
 	"cmp"
 	"debug/elf"
 	"fmt"
-	"io"
 	"slices"
-
-	"github.com/ulikunitz/xz"
 )
 
 func indexELF(b *builder, in *input, summary *Summary) error {
-	file, err := elf.NewFile(in.file)
+	file, err := readELF(in.file, in.size)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return err
 	}
-	for _, p := range file.Progs {
-		if p.Type == elf.PT_LOAD {
-			b.loads = append(b.loads, load{p.Off, p.Vaddr, p.Filesz})
-		}
-	}
-	for _, s := range file.Sections {
-		if s.Flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC|elf.SHF_EXECINSTR && s.Addr+s.Size > s.Addr {
+	b.loads = file.loads
+	for _, s := range file.sections {
+		if flags := elf.SectionFlag(s.Flags); flags&(elf.SHF_ALLOC|elf.SHF_EXECINSTR) == elf.SHF_ALLOC|elf.SHF_EXECINSTR && s.Addr+s.Size > s.Addr {
 			b.code = append(b.code, addresses{s.Addr, s.Addr + s.Size})
 		}
 	}
@@ -42,43 +35,25 @@ func indexELF(b *builder, in *input, summary *Summary) error {
 		summary.note(err)
 	}
 	b.sortSymbols()
-	if err := indexDWARF(b, in, file.ByteOrder, summary, func(name string) ([]byte, error) { return elfSection(in, file, name) }); err != nil {
+	if err := indexDWARF(b, in, file.order, summary, func(name string) ([]byte, error) { return file.content(in, name) }); err != nil {
 		summary.note(err)
 	}
 	return nil
 }
 
-// elfSection returns the content of a section, nil if there is none.
-func elfSection(in *input, file *elf.File, name string) ([]byte, error) {
-	s := file.Section(name)
-	if s == nil || s.Type == elf.SHT_NOBITS {
-		return nil, nil
-	}
-	if s.Flags&elf.SHF_COMPRESSED == 0 {
-		return in.part(s.Offset, s.FileSize)
-	}
-	if s.Size/maxRatio > s.FileSize {
-		return nil, fmt.Errorf("%w: %s inflates from %d to %d bytes", ErrTooLarge, name, s.FileSize, s.Size)
-	}
-	if err := in.allocate(s.Size); err != nil {
-		return nil, err
-	}
-	return s.Data()
-}
-
 // elfSymbols reads the functions of the symbol tables.
-func elfSymbols(b *builder, in *input, file *elf.File) error {
+func elfSymbols(b *builder, in *input, file *elfFile) error {
 	for _, kind := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
-		table := file.SectionByType(kind)
-		if table == nil || table.Type == elf.SHT_NOBITS || int(table.Link) >= len(file.Sections) {
+		table := file.sectionOf(kind)
+		if table == nil || uint64(table.Link) >= uint64(len(file.sections)) {
 			continue
 		}
-		text := file.Sections[table.Link]
-		entries, err := in.part(table.Offset, table.FileSize)
+		text := file.sections[table.Link]
+		entries, err := in.part(table.Off, table.Size)
 		if err != nil {
 			return err
 		}
-		names, err := in.part(text.Offset, text.FileSize)
+		names, err := in.part(text.Off, text.Size)
 		if err != nil {
 			return err
 		}
@@ -90,22 +65,22 @@ func elfSymbols(b *builder, in *input, file *elf.File) error {
 	return nil
 }
 
-func addELFSymbols(b *builder, file *elf.File, entries, names []byte) error {
+func addELFSymbols(b *builder, file *elfFile, entries, names []byte) error {
 	size := elf.Sym64Size
-	if file.Class == elf.ELFCLASS32 {
+	if !file.wide {
 		size = elf.Sym32Size
 	}
 	for ; len(entries) >= size; entries = entries[size:] {
 		var s elf.Sym64
-		if file.Class == elf.ELFCLASS32 {
-			s = elf.Sym64{Name: file.ByteOrder.Uint32(entries), Info: entries[12], Shndx: file.ByteOrder.Uint16(entries[14:]), Value: uint64(file.ByteOrder.Uint32(entries[4:])), Size: uint64(file.ByteOrder.Uint32(entries[8:]))}
+		if !file.wide {
+			s = elf.Sym64{Name: file.order.Uint32(entries), Info: entries[12], Shndx: file.order.Uint16(entries[14:]), Value: uint64(file.order.Uint32(entries[4:])), Size: uint64(file.order.Uint32(entries[8:]))}
 		} else {
-			s = elf.Sym64{Name: file.ByteOrder.Uint32(entries), Info: entries[4], Shndx: file.ByteOrder.Uint16(entries[6:]), Value: file.ByteOrder.Uint64(entries[8:]), Size: file.ByteOrder.Uint64(entries[16:])}
+			s = elf.Sym64{Name: file.order.Uint32(entries), Info: entries[4], Shndx: file.order.Uint16(entries[6:]), Value: file.order.Uint64(entries[8:]), Size: file.order.Uint64(entries[16:])}
 		}
 		if kind := elf.ST_TYPE(s.Info); kind != elf.STT_FUNC && kind != elf.STT_GNU_IFUNC && kind != elf.STT_NOTYPE || elf.SectionIndex(s.Shndx) == elf.SHN_UNDEF {
 			continue
 		}
-		if file.Machine == elf.EM_ARM {
+		if file.machine == elf.EM_ARM {
 			s.Value &^= 1 // Thumb
 		}
 		name := text(names, uint64(s.Name))
@@ -133,28 +108,19 @@ func text(table []byte, at uint64) string {
 
 // embeddedSymbols reads .gnu_debugdata: an ELF file with the symbols that .dynsym lacks, compressed
 // with xz. Fedora has it in all programs.
-func embeddedSymbols(b *builder, in *input, file *elf.File) error {
-	packed, err := elfSection(in, file, ".gnu_debugdata")
+func embeddedSymbols(b *builder, in *input, file *elfFile) error {
+	packed, err := file.content(in, ".gnu_debugdata")
 	if err != nil || len(packed) == 0 {
 		return err
 	}
-	r, err := xz.ReaderConfig{DictCap: 1 << 20}.NewReader(bytes.NewReader(packed))
+	inflated, err := in.unxz(packed, uint64(min(maxHeap-in.heap, maxRatio*int64(len(packed)))))
 	if err != nil {
-		return fmt.Errorf("%w: .gnu_debugdata: %w", ErrDamaged, err)
+		return fmt.Errorf(".gnu_debugdata: %w", err)
 	}
-	limit := min(maxHeap-in.heap, maxRatio*int64(len(packed)))
-	inflated, err := io.ReadAll(io.LimitReader(r, limit+1))
+	inner := &input{work: in.work, file: bytes.NewReader(inflated), size: int64(len(inflated)), mapped: inflated, inner: true}
+	embedded, err := readELF(inner.file, inner.size)
 	if err != nil {
-		return fmt.Errorf("%w: .gnu_debugdata: %w", ErrDamaged, err)
+		return fmt.Errorf(".gnu_debugdata: %w", err)
 	}
-	if int64(len(inflated)) > limit {
-		return fmt.Errorf("%w: .gnu_debugdata", ErrTooLarge)
-	}
-	inner := &input{file: bytes.NewReader(inflated), size: int64(len(inflated)), mapped: inflated}
-	embedded, err := elf.NewFile(inner.file)
-	if err != nil {
-		return fmt.Errorf("%w: .gnu_debugdata: %w", ErrDamaged, err)
-	}
-	inner.mapped = inflated
 	return elfSymbols(b, inner, embedded)
 }

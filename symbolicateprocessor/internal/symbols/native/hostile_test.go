@@ -17,6 +17,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
+// newWork returns the work of indexing an object.
+func newWork(t testing.TB, o Object) *symbols.Work {
+	return symbols.NewWork(t.Context(), o.Size, Limits, nil)
+}
+
 // indexBytes indexes every object of a file in memory, and looks up an address.
 func indexBytes(t testing.TB, content []byte, address uint64) (err error) {
 	objects, err := Identify(bytes.NewReader(content), int64(len(content)))
@@ -25,7 +30,7 @@ func indexBytes(t testing.TB, content []byte, address uint64) (err error) {
 	}
 	for _, o := range objects {
 		var b bytes.Buffer
-		if _, err = Index(&b, bytes.NewReader(content), o); err != nil {
+		if _, err = Index(newWork(t, o), &b, bytes.NewReader(content), o); err != nil {
 			continue
 		}
 		table, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
@@ -95,7 +100,7 @@ func TestMachO(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Object{{Format: MachO, Arch: "arm64", ID: strings.Repeat("ab", 16), Size: int64(len(file))}}, objects)
 	var b bytes.Buffer
-	_, err = Index(&b, bytes.NewReader(file), objects[0])
+	_, err = Index(newWork(t, objects[0]), &b, bytes.NewReader(file), objects[0])
 	require.NoError(t, err)
 	table, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	require.NoError(t, err)
@@ -170,7 +175,7 @@ func FuzzIndex(f *testing.F) {
 func FuzzOpen(f *testing.F) {
 	var b bytes.Buffer
 	objects, _ := Identify(strings.NewReader(breakpadText), int64(len(breakpadText)))
-	if _, err := Index(&b, strings.NewReader(breakpadText), objects[0]); err != nil {
+	if _, err := Index(newWork(f, objects[0]), &b, strings.NewReader(breakpadText), objects[0]); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes(), uint64(0x1018), uint32(0))
@@ -182,7 +187,7 @@ func FuzzOpen(f *testing.F) {
 		if frames, _ := table.Lookup(nil, address, Leaf); len(frames) > maxChain {
 			t.Fatal(len(frames))
 		}
-		_, _ = table.site(at)
+		_, _, _ = table.site(at)
 		_, _ = table.string(ref(at))
 	})
 }

@@ -90,14 +90,9 @@ func identifyELF(file io.ReaderAt, size int64) ([]Object, error) {
 		arch = strings.ToLower(strings.TrimPrefix(machine.String(), "EM_"))
 	}
 	id, _ := debugid.ELF(file) // without one, a path can identify the file
-	return []Object{{Format: ELF, Arch: arch, ID: id, Debug: hasDWARF(file), Size: size}}, nil
-}
-
-// hasDWARF reports whether an ELF file has DWARF.
-func hasDWARF(file io.ReaderAt) (found bool) {
-	defer func() { _ = recover() }() // the reader of the standard library is not designed for hostile files
-	sections, err := elf.NewFile(file)
-	return err == nil && (sections.Section(".debug_info") != nil || sections.Section(".zdebug_info") != nil)
+	sections, err := readELF(file, size)
+	debug := err == nil && (sections.section(".debug_info") != nil || sections.section(".zdebug_info") != nil)
+	return []Object{{Format: ELF, Arch: arch, ID: id, Debug: debug, Size: size}}, nil
 }
 
 func identifyBreakpad(file io.ReaderAt, size int64) ([]Object, error) {

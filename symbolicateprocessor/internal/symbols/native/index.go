@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // Summary describes an index.
@@ -16,17 +18,21 @@ type Summary struct {
 }
 
 // Index writes the table of an object. It needs at most some 300 MB of memory, whatever the file:
-// see maxBuilt and maxHeap.
-func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error) {
-	in, closed := newInput(file, o)
+// see maxBuilt and maxHeap. The work is that of Limits for the size of the object.
+func Index(work *symbols.Work, to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error) {
+	in, closed := newInput(work, file, o)
 	defer closed()
-	b := newBuilder(o.Size)
+	b := newBuilder(work, o.Size)
 	defer b.close()
 	// The readers of the standard library are not designed for hostile files. A file that shrinks
 	// while it is mapped causes a memory fault.
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
-		if failure := recover(); failure != nil {
+		switch failure := recover().(type) {
+		case nil:
+		case stopped:
+			err = failure.error
+		default:
 			err = fmt.Errorf("%w: %v", ErrDamaged, failure)
 		}
 	}()
@@ -39,6 +45,13 @@ func Index(to io.Writer, file io.ReaderAt, o Object) (summary Summary, err error
 		err = indexBreakpad(b, in, &summary)
 	default:
 		err = ErrFormat
+	}
+	if err == nil {
+		err = b.err
+	}
+	if err == nil {
+		// A part that could not be read is left out, but not because the job was stopped.
+		err = work.Err()
 	}
 	if err != nil {
 		return summary, err

@@ -6,19 +6,23 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // input is an object in a file. If the operating system can map the file, reading parts of it uses
 // no heap memory.
 type input struct {
+	work   *symbols.Work
 	file   io.ReaderAt
 	size   int64
 	mapped []byte
+	inner  bool  // mapped is on the heap
 	heap   int64 // bytes that were read without a mapping, or inflated
 }
 
-func newInput(file io.ReaderAt, o Object) (in *input, closed func()) {
-	in = &input{file: io.NewSectionReader(file, o.Offset, o.Size), size: o.Size}
+func newInput(work *symbols.Work, file io.ReaderAt, o Object) (in *input, closed func()) {
+	in = &input{work: work, file: io.NewSectionReader(file, o.Offset, o.Size), size: o.Size}
 	mapped, closed := mapFile(file, o.Offset+o.Size)
 	if mapped != nil {
 		in.mapped = mapped[o.Offset:]
@@ -48,6 +52,9 @@ func (in *input) allocate(size uint64) error {
 	if size > maxHeap || in.heap+int64(size) > maxHeap {
 		return ErrTooLarge
 	}
+	if err := in.work.Claim(int64(size)); err != nil {
+		return err
+	}
 	in.heap += int64(size)
 	return nil
 }
@@ -55,7 +62,7 @@ func (in *input) allocate(size uint64) error {
 // release returns the pages of the mapping to the operating system. They are read again when they
 // are needed.
 func (in *input) release() {
-	if in.mapped != nil {
+	if in.mapped != nil && !in.inner {
 		unmapPages(in.mapped)
 	}
 }

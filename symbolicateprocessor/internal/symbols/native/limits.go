@@ -2,7 +2,11 @@
 
 package native
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+)
 
 const (
 	// maxBuilt bounds the memory of the table while it is built. A Rust library of 74 MB with DWARF
@@ -23,6 +27,9 @@ const (
 	// maxName bounds names of functions and files: many addresses can share them. Names of C++
 	// templates reach a few kilobytes.
 	maxName = 8 << 10
+
+	// maxShown bounds all texts of a table: those of the file, and demangled names.
+	maxShown = 2 * maxBuilt
 
 	// maxDemangled is the binary logarithm of the bytes of a demangled name: mangled names refer to
 	// their parts, and can grow exponentially.
@@ -72,6 +79,9 @@ const (
 	// releaseEvery is the number of read bytes after which the pages of the file are released.
 	releaseEvery = 16 << 20
 )
+
+// Limits are those of Index.
+var Limits = symbols.Limits{Steps: 64, Memory: 8}
 
 // The errors of Identify, Index and Open. Others come from reading the file, or wrap one of these.
 var (

@@ -4,7 +4,7 @@ package native
 
 import (
 	"bytes"
-	"compress/zlib"
+	"debug/elf"
 	"debug/macho"
 	"encoding/binary"
 	"encoding/hex"
@@ -164,33 +164,18 @@ func (m *machoFile) dwarfSection(in *input, name string) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			return in.inflate(packed)
+			return in.inflateOld(packed)
 		}
 	}
 	return nil, nil
 }
 
-// inflate inflates "ZLIB", a size, and the data.
-func (in *input) inflate(packed []byte) ([]byte, error) {
+// inflateOld inflates "ZLIB", a size, and the data.
+func (in *input) inflateOld(packed []byte) ([]byte, error) {
 	if len(packed) < 12 || string(packed[:4]) != "ZLIB" {
 		return packed, nil
 	}
-	size := binary.BigEndian.Uint64(packed[4:])
-	if size/maxRatio > uint64(len(packed)) {
-		return nil, fmt.Errorf("%w: a section inflates from %d to %d bytes", ErrTooLarge, len(packed), size)
-	}
-	if err := in.allocate(size); err != nil {
-		return nil, err
-	}
-	r, err := zlib.NewReader(bytes.NewReader(packed[12:]))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	content := make([]byte, size)
-	if _, err := io.ReadFull(r, content); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return content, nil
+	return in.inflate(elf.COMPRESS_ZLIB, packed[12:], binary.BigEndian.Uint64(packed[4:]))
 }
 
 func cString(b []byte) string {

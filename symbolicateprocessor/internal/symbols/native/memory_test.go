@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 		require.NoError(t, err)
 		out, err := os.Create(filepath.Join(t.TempDir(), "index"))
 		require.NoError(t, err)
-		summary, err := Index(out, file, objects[0])
+		summary, err := Index(newWork(t, objects[0]), out, file, objects[0])
 		require.NoError(t, err, path)
 		written, err := out.Stat()
 		require.NoError(t, err)

@@ -34,7 +34,7 @@ func indexFile(t testing.TB, path string) (*Table, Summary) {
 	objects, err := Identify(file, info.Size())
 	require.NoError(t, err)
 	var b bytes.Buffer
-	summary, err := Index(&b, file, objects[0])
+	summary, err := Index(newWork(t, objects[0]), &b, file, objects[0])
 	require.NoError(t, err)
 	table, err := Open(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	require.NoError(t, err)

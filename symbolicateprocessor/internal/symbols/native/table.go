@@ -4,32 +4,31 @@ package native
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sort"
-	"strings"
-
-	"github.com/ianlancetaylor/demangle"
 
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/swift"
 )
 
 // Version is the version of the table, and of its content. A new version invalidates all existing
 // indexes.
-const Version = 1
+const Version = 2
 
-// A table is a header, the loads, the rows, the sites, and the strings: little-endian, without
-// pointers. The digit of the magic is the version.
+// A table is the magic, the loads, the rows, the strings, the sites, and a trailer with the counts:
+// little-endian, without pointers. The strings are those of the file, then demangled names: a lookup
+// does not demangle. The digit of the magic is the version.
 const (
-	magic      = "symtab 1"
-	headerSize = 8 + 4*4 + 4
-	loadSize   = 3 * 8
-	rowSize    = 8 + 4
-	siteSize   = 4 * 4
+	magic       = "symtab 2"
+	trailerSize = 5 * 4
+	loadSize    = 3 * 8
+	rowSize     = 8 + 4
+	siteSize    = 5 * 4
 
 	// blockRows is the number of rows that a lookup reads. The first address of each block stays in
 	// memory: 8 bytes for 3 KiB.
@@ -39,74 +38,127 @@ const (
 // write writes the table.
 func (b *builder) write(to io.Writer) error {
 	b.sort()
-	rows := uint32(0)
-	for range b.rows {
-		rows++
+	sum := crc32.New(castagnoli)
+	out := bufio.NewWriterSize(to, 64<<10) // its first error is that of Flush
+	out.WriteString(magic)
+	body := io.MultiWriter(out, sum)
+	var n [loadSize]byte
+	put := func(fields ...uint32) {
+		record := n[:0]
+		for _, field := range fields {
+			record = binary.LittleEndian.AppendUint32(record, field)
+		}
+		body.Write(record)
 	}
-	if rows == 0 {
+	for _, l := range b.loads {
+		body.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(n[:0], l.offset), l.address), l.size))
+	}
+	rows := uint32(0)
+	for r := range b.rows {
+		rows++
+		put(uint32(r.address), uint32(r.address>>32), r.site)
+	}
+	if rows == 0 && b.err == nil {
 		return ErrEmpty
 	}
-	sum := crc32.New(castagnoli)
-	body := func(to io.Writer) error {
-		out := bufio.NewWriterSize(to, 64<<10)
-		var n [loadSize]byte
-		for _, l := range b.loads {
-			out.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(n[:0], l.offset), l.address), l.size))
-		}
-		for r := range b.rows {
-			out.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(n[:0], r.address), r.site))
-		}
-		for _, s := range b.sites {
-			for _, field := range []uint32{uint32(s.name), uint32(s.file), s.line, s.parent} {
-				out.Write(binary.LittleEndian.AppendUint32(n[:0], field))
-			}
-		}
-		out.Write(b.text)
-		return out.Flush() // the first error of all writes
-	}
-	if err := body(sum); err != nil {
+	body.Write(b.text)
+	names, size, err := b.writeNames(body)
+	if err != nil {
 		return err
 	}
-	header := append([]byte(magic), make([]byte, headerSize-8)...)
-	for i, n := range []uint32{uint32(len(b.loads)), rows, uint32(len(b.sites)), uint32(len(b.text)), sum.Sum32()} {
-		binary.LittleEndian.PutUint32(header[8+4*i:], n)
+	for _, s := range b.sites {
+		b.step(1)
+		put(uint32(s.name), uint32(names.shown(s.name)), uint32(s.file), s.line, s.parent)
 	}
-	if _, err := to.Write(header); err != nil {
-		return err
+	if b.err != nil {
+		return b.err
 	}
-	return body(to)
+	check := sum.Sum32()
+	put(uint32(len(b.loads)), rows, uint32(len(b.sites)), size, check)
+	return out.Flush()
+}
+
+// demangledNames are the names that have a demangled form, in order.
+type demangledNames struct{ raw, demangled []ref }
+
+// writeNames writes the demangled names after the strings, and returns the size of both.
+func (b *builder) writeNames(to io.Writer) (names demangledNames, size uint32, err error) {
+	all, release := symbols.Reserve[ref](int64(len(b.sites)))
+	defer release()
+	if err := b.work.Claim(8 * int64(len(b.sites))); err != nil {
+		return names, 0, err
+	}
+	for _, s := range b.sites {
+		all = append(all, s.name)
+	}
+	slices.SortFunc(all, func(x, y ref) int { return b.compared(cmp.Compare(x, y)) })
+	d := newDemangler(b.work, b.limit)
+	size = uint32(len(b.text))
+	var record []byte
+	for _, raw := range slices.Compact(all) {
+		name := b.get(raw)
+		shown, err := d.demangle(name)
+		if err != nil {
+			return names, 0, err
+		}
+		if shown == name || size > maxShown {
+			continue
+		}
+		shown = shown[:min(len(shown), maxName)]
+		names.raw, names.demangled = append(names.raw, raw), append(names.demangled, ref(size))
+		record = append(binary.AppendUvarint(record[:0], uint64(len(shown))), shown...)
+		if _, err := to.Write(record); err != nil {
+			return names, 0, err
+		}
+		size += uint32(len(record))
+	}
+	return names, size, nil
+}
+
+// shown returns the demangled form of a name, 0 if there is none.
+func (d demangledNames) shown(name ref) ref {
+	if i, ok := slices.BinarySearch(d.raw, name); ok {
+		return d.demangled[i]
+	}
+	return 0
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Table is an index that Index wrote. It is safe for concurrent use.
 type Table struct {
-	file                   io.ReaderAt
-	loads                  []load
-	blocks                 []uint64 // the first address of each block of rows
-	rows, sites            uint32
-	text                   uint32
-	rowsAt, sitesAt, endAt int64
+	file                    io.ReaderAt
+	loads                   []load
+	blocks                  []uint64 // the first address of each block of rows
+	rows, sites             uint32
+	text                    uint32
+	rowsAt, textAt, sitesAt int64
 }
 
 var errTable = fmt.Errorf("%w: not a table of this version, or a damaged one", ErrDamaged)
 
 // Open checks and opens a table. The file must stay open.
 func Open(file io.ReaderAt, size int64) (*Table, error) {
-	var header [headerSize]byte
-	if _, err := file.ReadAt(header[:], 0); err != nil {
+	var head [len(magic)]byte
+	var trailer [trailerSize]byte
+	_, err := file.ReadAt(head[:], 0)
+	if err == nil {
+		_, err = file.ReadAt(trailer[:], max(size-trailerSize, 0))
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errTable, err)
 	}
-	field := func(i int) uint32 { return binary.LittleEndian.Uint32(header[8+4*i:]) }
+	field := func(i int) uint32 { return binary.LittleEndian.Uint32(trailer[4*i:]) }
 	t := &Table{file: file, rows: field(1), sites: field(2), text: field(3)}
-	t.rowsAt = headerSize + loadSize*int64(field(0))
-	t.sitesAt = t.rowsAt + rowSize*int64(t.rows)
-	t.endAt = t.sitesAt + siteSize*int64(t.sites)
-	if string(header[:8]) != magic || t.endAt+int64(t.text) != size {
+	t.rowsAt = int64(len(magic)) + loadSize*int64(field(0))
+	t.textAt = t.rowsAt + rowSize*int64(t.rows)
+	t.sitesAt = t.textAt + int64(t.text)
+	end := t.sitesAt + siteSize*int64(t.sites)
+	if string(head[:]) != magic || end+trailerSize != size {
 		return nil, errTable
 	}
 	sum := crc32.New(castagnoli)
-	in := io.TeeReader(bufio.NewReaderSize(io.NewSectionReader(file, headerSize, size-headerSize), 256<<10), sum)
+	in := io.TeeReader(bufio.NewReaderSize(io.NewSectionReader(file, int64(len(magic)), end-int64(len(magic))), 256<<10), sum)
 	buffer := make([]byte, blockRows*rowSize)
 	for range field(0) {
 		if _, err := io.ReadFull(in, buffer[:loadSize]); err != nil {
@@ -180,44 +232,28 @@ func (t *Table) Lookup(dst []symbols.Frame, address uint64, use Use) ([]symbols.
 	}
 	start := len(dst)
 	for at != 0 && len(dst)-start < maxChain {
-		s, err := t.site(at)
+		s, shown, err := t.site(at)
 		if err != nil {
 			return dst[:start], symbols.Error
 		}
 		name, err1 := t.string(s.name)
 		file, err2 := t.string(s.file)
-		if errors.Join(err1, err2) != nil {
+		demangled, err3 := t.string(shown)
+		if errors.Join(err1, err2, err3) != nil {
 			return dst[:start], symbols.Error
 		}
-		dst = append(dst, frame(name, file, s.line))
+		dst = append(dst, frame(name, demangled, file, s.line))
 		at = s.parent
 	}
 	return dst, symbols.OK
 }
 
-func frame(name, file string, line uint32) symbols.Frame {
-	f := symbols.Frame{Function: demangled(name), File: file, Line: int64(line)}
-	if f.Function != name {
-		f.Raw = name
+func frame(name, demangled, file string, line uint32) symbols.Frame {
+	f := symbols.Frame{Function: name, File: file, Line: int64(line)}
+	if demangled != "" {
+		f.Function, f.Raw = demangled, name
 	}
 	return f
-}
-
-// demangled returns the name of a function of C++, Rust or Swift without the types of parameters:
-// profiles have no use for them.
-func demangled(name string) string {
-	if name, ok := swift.Demangle(name); ok {
-		return name
-	}
-	return demangle.Filter(withoutVersion(name), demangle.NoParams, demangle.NoEnclosingParams, demangle.MaxLength(maxDemangled))
-}
-
-// withoutVersion removes "@GLIBC_2.2" from dynamic symbols.
-func withoutVersion(name string) string {
-	if i := strings.IndexByte(name, '@'); i > 0 && strings.HasPrefix(name, "_Z") {
-		return name[:i]
-	}
-	return name
 }
 
 // row returns the site of the row of an address.
@@ -238,16 +274,17 @@ func (t *Table) row(address uint64) (site uint32, err error) {
 	return binary.LittleEndian.Uint32(rows[i*rowSize+8:]), nil
 }
 
-func (t *Table) site(at uint32) (s site, err error) {
+// site returns a site, and the demangled name of its function, 0 if there is none.
+func (t *Table) site(at uint32) (s site, shown ref, err error) {
 	var b [siteSize]byte
 	if at >= t.sites {
-		return s, errTable
+		return s, 0, errTable
 	}
 	if _, err := t.file.ReadAt(b[:], t.sitesAt+siteSize*int64(at)); err != nil {
-		return s, err
+		return s, 0, err
 	}
 	field := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
-	return site{ref(field(0)), ref(field(1)), field(2), field(3)}, nil
+	return site{ref(field(0)), ref(field(2)), field(3), field(4)}, ref(field(1)), nil
 }
 
 func (t *Table) string(at ref) (string, error) {
@@ -259,7 +296,7 @@ func (t *Table) string(at ref) (string, error) {
 	}
 	var buffer [256]byte
 	b := buffer[:min(len(buffer), int(t.text-uint32(at)))]
-	if _, err := t.file.ReadAt(b, t.endAt+int64(at)); err != nil {
+	if _, err := t.file.ReadAt(b, t.textAt+int64(at)); err != nil {
 		return "", err
 	}
 	n, size := binary.Uvarint(b)
@@ -270,6 +307,6 @@ func (t *Table) string(at ref) (string, error) {
 		return string(b[size:][:n]), nil
 	}
 	long := make([]byte, n)
-	_, err := t.file.ReadAt(long, t.endAt+int64(at)+int64(size))
+	_, err := t.file.ReadAt(long, t.textAt+int64(at)+int64(size))
 	return string(long), err
 }
