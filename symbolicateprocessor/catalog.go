@@ -4,6 +4,7 @@ package symbolicateprocessor
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"net/url"
 	"os"
@@ -73,11 +74,12 @@ type scanner struct {
 	root   *os.Root
 	cfg    *StoreConfig
 	logger *zap.Logger
+	bad    *badFiles
 }
 
 // scan lists the files of the directory, and reads the heads, tails or full contents of new and
 // changed ones.
-func (s *scanner) scan(before *catalog) (*catalog, error) {
+func (s *scanner) scan(ctx context.Context, before *catalog) (*catalog, error) {
 	next := &catalog{
 		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
 		builds: map[string]string{},
@@ -86,6 +88,8 @@ func (s *scanner) scan(before *catalog) (*catalog, error) {
 	for _, folder := range []string{".", uploadsFolder, downloadsFolder} {
 		err := fs.WalkDir(s.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
 			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
 			case err != nil:
 				return nil // unreadable folders do not hide the others
 			case entry.IsDir():
@@ -122,13 +126,15 @@ func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 		return f
 	}
 	defer content.Close()
-	if isScript(name) {
-		f.bundles = s.readScript(f, content)
-	} else if isRecord(name) {
-		f.bundles = readRecord(f, content)
-	} else if f.bundles = s.readObjects(f, content); f.bundles == nil && isMapping(name) {
-		f.bundles = s.readMapping(f, content)
-	}
+	s.identify(f, func() {
+		if isScript(name) {
+			f.bundles = s.readScript(f, content)
+		} else if isRecord(name) {
+			f.bundles = readRecord(f, content)
+		} else if f.bundles = s.readObjects(f, content); f.bundles == nil && isMapping(name) {
+			f.bundles = s.readMapping(f, content)
+		}
+	})
 	for _, b := range f.bundles {
 		b.file = f
 	}

@@ -39,6 +39,7 @@ type files struct {
 	root    *os.Root
 	scanner *scanner
 	indexes *indexes
+	bad     *badFiles
 	catalog atomic.Pointer[catalog] // nil before the first scan
 	queue   chan *bundle            // to open
 	changed chan struct{}           // asks for a scan
@@ -96,8 +97,10 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 	if f.root, err = os.OpenRoot(f.cfg.Directory); err != nil {
 		return fmt.Errorf("store::directory: cannot be opened; create it: %w", err)
 	}
-	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger}
+	f.bad = openBadFiles(f.cfg.indexes(), f.logger)
+	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger, bad: f.bad}
 	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger}
+	f.indexes.clean()
 	if f.config.Uploads.Endpoint != "" {
 		if f.uploads, err = startEndpoint(ctx, f.config, host, f.settings, f.telemetry, f.scanSoon); err != nil {
 			return err
@@ -114,16 +117,20 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 	return nil
 }
 
-// Shutdown stops the worker. Lookups still find opened files.
+// Shutdown stops the worker first: the messages of other pipelines wait until it has ended. Lookups
+// still find opened files.
 func (f *files) Shutdown(ctx context.Context) (err error) {
+	f.stop()
+	f.worker.Wait()
 	if f.uploads != nil {
 		err = f.uploads.stop(ctx)
 	}
 	if f.remote != nil {
 		err = errors.Join(err, f.remote.stop())
 	}
-	f.stop()
-	f.worker.Wait()
+	if f.bad != nil {
+		f.bad.close()
+	}
 	if f.root != nil {
 		err = errors.Join(err, f.root.Close())
 	}
@@ -224,7 +231,10 @@ func (f *files) scan(ctx context.Context) {
 	if before == nil {
 		before = &catalog{}
 	}
-	next, err := f.scanner.scan(before)
+	next, err := f.scanner.scan(ctx, before)
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		f.logger.Warn("Cannot read the directory of symbol files", zap.Error(err))
 		return
@@ -252,7 +262,7 @@ func (f *files) scan(ctx context.Context) {
 func (f *files) load(ctx context.Context, b *bundle) {
 	start := time.Now()
 	size := f.makeRoom(ctx, b)
-	file, err := f.read(ctx, b)
+	file, err := f.attempt(ctx, b)
 	took := time.Since(start)
 	collect(size)
 	f.telemetry.openTime.Record(ctx, took.Seconds())
@@ -261,6 +271,9 @@ func (f *files) load(ctx context.Context, b *bundle) {
 	delete(f.waiting, b)
 	if err == nil && file.Bytes() > f.cfg.MaxOpenBytes {
 		err = fmt.Errorf("needs %d bytes of memory, more than store::max_open_bytes", file.Bytes())
+	}
+	if ctx.Err() != nil {
+		return // the collector stops
 	}
 	if err != nil {
 		f.failed[b] = time.Now().Add(retryAfter)

@@ -48,7 +48,7 @@ func (x *indexes) table(ctx context.Context, root *os.Root, b *bundle) (symbolFi
 	if err := x.index(ctx, root, b, name); err != nil {
 		return nil, err
 	}
-	x.prune(filepath.Base(name))
+	x.prune(filepath.Base(name), 0)
 	return openTable(name)
 }
 
@@ -100,22 +100,31 @@ func (x *indexes) index(ctx context.Context, root *os.Root, b *bundle, name stri
 	if err != nil {
 		return err
 	}
-	defer func() { content.Close() }()
-	o := b.object
+	defer content.Close()
+	o, object := b.object, content
 	if b.source != "" {
-		if content, o, err = x.extract(content, o.ID); err != nil {
+		binary, found, err := x.extract(ctx, content, o.ID)
+		if err != nil {
 			return err
+		}
+		if o = found; binary != nil {
+			defer binary.remove()
+			object = binary.File
 		}
 	}
 	if o.Size > slowIndex {
 		x.logger.Info("Indexing a symbol file", zap.String("file", b.file.path), zap.Int64("bytes", o.Size))
 	}
-	temporary, err := os.CreateTemp(x.directory, "new-*"+indexSuffix)
+	work := symbols.NewWork(ctx, o.Size, native.Limits, &indexMemory{})
+	temporary, err := x.create("new", work)
 	if err != nil {
-		return fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
+		return err
 	}
-	summary, err := native.Index(symbols.NewWork(ctx, o.Size, native.Limits, nil), temporary, content, o)
-	if err = errors.Join(err, temporary.Close()); err == nil {
+	summary, err := native.Index(work, temporary, object, o)
+	if err != nil {
+		return errors.Join(err, temporary.remove())
+	}
+	if err = temporary.Close(); err == nil {
 		err = os.Rename(temporary.Name(), name)
 	}
 	if err != nil {
@@ -127,27 +136,33 @@ func (x *indexes) index(ctx context.Context, root *os.Root, b *bundle, name stri
 	return nil
 }
 
-// extract returns the object of an upload of dSYMs, and its file: the upload, or a file without a
-// name. Then it closes the upload.
-func (x *indexes) extract(upload *os.File, id string) (binary *os.File, found native.Object, err error) {
-	if o, ok := objectIn(upload, id); ok { // not packed
-		return upload, o, nil
+// extractLimits are those of extracting a binary from an archive that expands as far as it may.
+var extractLimits = symbols.Limits{Steps: 64}
+
+// extract returns an object of an upload of dSYMs, and its binary, nil for an upload that is not
+// packed.
+func (x *indexes) extract(ctx context.Context, upload *os.File, id string) (binary *indexFile, found native.Object, err error) {
+	if o, ok := objectIn(upload, id); ok {
+		return nil, o, nil
 	}
-	defer upload.Close()
-	// If the process is killed, or on Windows, where an open file cannot be removed, prune removes
-	// it later by its suffix.
-	if binary, err = os.CreateTemp(x.directory, "dsym-*"+indexSuffix); err != nil {
-		return upload, found, err
+	info, err := upload.Stat()
+	if err != nil {
+		return nil, found, err
 	}
-	defer os.Remove(binary.Name())
-	if err = debugid.ExtractDSYM(binary, upload, id); err != nil {
-		return binary, found, err
+	work := symbols.NewWork(ctx, info.Size(), extractLimits, nil)
+	if binary, err = x.create("dsym", work); err != nil {
+		return nil, found, err
 	}
-	found, ok := objectIn(binary, id)
-	if !ok {
-		err = debugid.ErrNone
+	if err = debugid.ExtractDSYM(binary, work.Reader(upload), id); err == nil {
+		var ok bool
+		if found, ok = objectIn(binary.File, id); !ok {
+			err = debugid.ErrNone
+		}
 	}
-	return binary, found, err
+	if err != nil {
+		return nil, found, errors.Join(err, binary.remove())
+	}
+	return binary, found, nil
 }
 
 func objectIn(file *os.File, id string) (o native.Object, found bool) {
@@ -163,34 +178,36 @@ func objectIn(file *os.File, id string) (o native.Object, found bool) {
 	return objects[i], true
 }
 
-// prune removes the least recently used indexes beyond the limit, except for the one that is about
-// to be used. This also removes the indexes of removed files, which are never used again.
-func (x *indexes) prune(keep string) {
+// prune removes the least recently used indexes, so that a number of bytes can be written, but not
+// the one that is about to be used or written. This also removes the indexes of removed files, which
+// are never used again. It returns the number of bytes that are left, less than 0 if there is no
+// room.
+func (x *indexes) prune(keep string, room int64) (left int64) {
 	entries, err := os.ReadDir(x.directory)
 	if err != nil {
 		x.logger.Warn("Cannot read the directory of indexes", zap.Error(err))
-		return
+		return -1
 	}
 	var known []fs.FileInfo
-	total := int64(0)
+	left = x.limit - room
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == indexSuffix {
-			known = append(known, info)
-			total += info.Size()
+			left -= info.Size()
+			if name := entry.Name(); name != keep && !isTemporary(name) {
+				known = append(known, info)
+			}
 		}
 	}
 	slices.SortFunc(known, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
 	for _, info := range known {
-		if total <= x.limit {
-			return
-		}
-		if info.Name() == keep {
-			continue
+		if left >= 0 {
+			break
 		}
 		if err := os.Remove(filepath.Join(x.directory, info.Name())); err != nil {
 			x.logger.Warn("Cannot remove an index", zap.Error(err))
 			continue
 		}
-		total -= info.Size()
+		left += info.Size()
 	}
+	return left
 }

@@ -99,21 +99,21 @@ func TestBuildsOfMeasure(t *testing.T) {
 	require.Eventually(t, func() bool { return h.mapping(build, symbols.OK) == "com.example.Basket" }, time.Minute, 10*time.Millisecond)
 }
 
-// If the process is killed, the file of an extracted binary remains until it is pruned as an index.
-func TestExtractedBinaryIsPruned(t *testing.T) {
+// If the process is killed, the file of an extracted binary remains until the next start.
+func TestExtractedBinaryIsRemoved(t *testing.T) {
 	const id = "11111111111111111111111111111111"
-	x := &indexes{directory: t.TempDir(), logger: zap.NewNop()}
+	x := &indexes{directory: t.TempDir(), limit: 1 << 20, logger: zap.NewNop()}
 	upload, err := os.Create(filepath.Join(t.TempDir(), "dsyms"))
 	require.NoError(t, err)
 	_, err = upload.WriteString(dsyms(t, machO(id)))
 	require.NoError(t, err)
 	_, err = upload.Seek(0, io.SeekStart)
 	require.NoError(t, err)
-	binary, _, err := x.extract(upload, id)
+	binary, _, err := x.extract(t.Context(), upload, id)
 	require.NoError(t, err)
 	require.NoError(t, binary.Close())
 	require.NoError(t, os.WriteFile(binary.Name(), []byte("left"), 0o600))
-	x.prune("")
+	x.clean()
 	assert.NoFileExists(t, binary.Name())
 }
 

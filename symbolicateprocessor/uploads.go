@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 	"go.uber.org/zap"
@@ -84,7 +85,13 @@ func bodyReader() func(r *http.Request, limit, ratio int64) ([]byte, func(), err
 	}
 }
 
+// stopGrace is the time that running uploads have to finish, because held messages wait for it.
+// Clients repeat the others.
+const stopGrace = 2 * time.Second
+
 // stop closes the endpoint.
 func (e *endpoint) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	defer cancel()
 	return errors.Join(e.server.Stop(ctx, e.logger), e.store.Close())
 }

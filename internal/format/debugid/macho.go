@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -44,7 +43,8 @@ const (
 	loadUUID = 0x1b // LC_UUID
 )
 
-var errTooLarge = errors.New("the archive is larger than symbols are")
+// ErrTooLarge is the error of an archive that expands to more than symbols do.
+var ErrTooLarge = errors.New("the archive is larger than symbols are")
 
 // DSYM returns the UUIDs of an archive (.tgz) of dSYM bundles, one for each architecture of each
 // binary, or those of a single binary.
@@ -59,8 +59,9 @@ func DSYM(file io.Reader) (ids []string, err error) {
 		return nil, err
 	}
 	archive := tar.NewReader(&capped{from: inflated, packed: counted})
+	binaries := &capped{from: archive, packed: counted}
 	err = eachBinary(archive, func() error {
-		found, err := machO(bufio.NewReader(archive))
+		found, err := machO(bufio.NewReader(binaries))
 		if err != nil {
 			return err
 		}
@@ -70,7 +71,7 @@ func DSYM(file io.Reader) (ids []string, err error) {
 			}
 		}
 		if len(ids) > maxIDs {
-			return errTooLarge
+			return ErrTooLarge
 		}
 		return nil
 	})
@@ -83,20 +84,29 @@ func DSYM(file io.Reader) (ids []string, err error) {
 	return ids, nil
 }
 
-// ExtractDSYM writes the binary with a UUID to a file. from is an archive of dSYM bundles.
-func ExtractDSYM(to *os.File, from io.Reader, id string) error {
+// File is a file that ExtractDSYM writes.
+type File interface {
+	io.ReaderAt
+	io.WriterAt
+	Truncate(size int64) error
+}
+
+// ExtractDSYM writes the binary with a UUID to a file. from is an archive of dSYM bundles. It writes
+// at most maxRatio times the size of the archive: holes of sparse entries take no space in it.
+func ExtractDSYM(to File, from io.Reader, id string) error {
 	counted := &counter{from: from}
 	inflated, err := gzip.NewReader(bufio.NewReader(counted))
 	if err != nil {
 		return err
 	}
 	archive := tar.NewReader(&capped{from: inflated, packed: counted})
+	binaries := &capped{from: archive, packed: counted}
 	errFound := errors.New("found")
 	err = eachBinary(archive, func() error {
 		if err := to.Truncate(0); err != nil {
 			return err
 		}
-		size, err := io.Copy(io.NewOffsetWriter(to, 0), archive)
+		size, err := io.Copy(io.NewOffsetWriter(to, 0), binaries)
 		if err != nil {
 			return err
 		}
@@ -130,7 +140,7 @@ func eachBinary(archive *tar.Reader, visit func() error) error {
 			return err
 		}
 	}
-	return errTooLarge
+	return ErrTooLarge
 }
 
 // isBinary reports whether an entry is the binary of a bundle. macOS adds a file "._x" with
@@ -152,8 +162,9 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// capped fails after maxExpanded bytes, or after maxRatio times the packed size, where a
-// LimitReader would report the end of the file.
+// capped fails after maxExpanded bytes, or after maxRatio times the packed size that has been read,
+// where a LimitReader would report the end of the file. It limits what is inflated, and the content
+// of entries.
 type capped struct {
 	from   io.Reader
 	packed *counter
@@ -163,7 +174,7 @@ type capped struct {
 func (c *capped) Read(p []byte) (int, error) {
 	left := min(maxExpanded, maxRatio*c.packed.n) - c.n
 	if left <= 0 {
-		return 0, errTooLarge
+		return 0, ErrTooLarge
 	}
 	n, err := c.from.Read(p[:min(int64(len(p)), left)])
 	c.n += int64(n)

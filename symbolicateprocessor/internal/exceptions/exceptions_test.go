@@ -4,6 +4,7 @@ package exceptions
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -78,7 +79,7 @@ func (s shop) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
 		return nil, symbols.MissingFile
 	}
 	var index bytes.Buffer
-	_, err := native.Index(&index, strings.NewReader(cart), native.Object{Format: native.Breakpad, Size: int64(len(cart))})
+	_, err := native.Index(symbols.NewWork(context.Background(), 0, native.Limits, nil), &index, strings.NewReader(cart), native.Object{Format: native.Breakpad, Size: int64(len(cart))})
 	require.NoError(s.t, err)
 	table, err := native.Open(bytes.NewReader(index.Bytes()), int64(index.Len()))
 	require.NoError(s.t, err)

@@ -4,6 +4,7 @@ package symbolicate
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"sync"
 	"testing"
@@ -84,7 +85,7 @@ var (
 	nativeFile = sync.OnceValue(func() *native.Table {
 		text := "MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop\nFILE 0 other.cc\nFUNC 1 7fffffffffff 0 other\n1 7fffffffffff 7 0\n"
 		var index bytes.Buffer
-		if _, err := native.Index(&index, strings.NewReader(text), native.Object{Format: native.Breakpad, Size: int64(len(text))}); err != nil {
+		if _, err := native.Index(symbols.NewWork(context.Background(), 0, native.Limits, nil), &index, strings.NewReader(text), native.Object{Format: native.Breakpad, Size: int64(len(text))}); err != nil {
 			panic(err)
 		}
 		table, err := native.Open(bytes.NewReader(index.Bytes()), int64(index.Len()))

@@ -39,7 +39,7 @@ func (s shop) Native(id NativeID) (*native.Table, symbols.Status) {
 	}
 	*s.asked = append(*s.asked, ScriptID{DebugID: id.DebugID + id.BuildID})
 	var index bytes.Buffer
-	_, err := native.Index(&index, strings.NewReader(cart), native.Object{Format: native.Breakpad, Size: int64(len(cart))})
+	_, err := native.Index(symbols.NewWork(s.t.Context(), 0, native.Limits, nil), &index, strings.NewReader(cart), native.Object{Format: native.Breakpad, Size: int64(len(cart))})
 	require.NoError(s.t, err)
 	table, err := native.Open(bytes.NewReader(index.Bytes()), int64(index.Len()))
 	require.NoError(s.t, err)

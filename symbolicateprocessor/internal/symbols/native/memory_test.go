@@ -32,11 +32,13 @@ func TestMemory(t *testing.T) {
 		require.NoError(t, err)
 		out, err := os.Create(filepath.Join(t.TempDir(), "index"))
 		require.NoError(t, err)
-		summary, err := Index(newWork(t, objects[0]), out, file, objects[0])
+		work := newWork(t, objects[0])
+		summary, err := Index(work, out, file, objects[0])
 		require.NoError(t, err, path)
 		written, err := out.Stat()
 		require.NoError(t, err)
-		t.Logf("%s: %d MB, %d units, %d symbols, index of %d kB, incomplete: %v", filepath.Base(path), info.Size()>>20, summary.Units, summary.Symbols, written.Size()>>10, summary.Incomplete)
+		t.Logf("%s: %d MB, %d units, %d symbols, index of %d kB, %.1f steps and %.1f bytes of memory per byte, incomplete: %v", filepath.Base(path), info.Size()>>20, summary.Units, summary.Symbols, written.Size()>>10,
+			float64(work.Steps())/float64(info.Size()), float64(work.Peak())/float64(info.Size()), summary.Incomplete)
 		read, index = read+info.Size(), index+written.Size()
 		_, _ = file.Close(), out.Close()
 	}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
+)
+
+// badFiles remembers files that cannot be read, or that ended the process while they were read, in
+// the folder bad of the directory of indexes:
+//
+//	reading-*    the key and path of the file that is being read, empty if there is none
+//	<key>        a bad file: its path, and why
+//
+// A file that was being read when the process ended without a shutdown is bad after the restart. A
+// file has another key when its content changes.
+type badFiles struct {
+	directory string
+	logger    *zap.Logger
+
+	mu      sync.Mutex
+	known   map[string]bool // by key
+	markers []*os.File      // that are not in use
+}
+
+const (
+	badFolder     = "bad"
+	readingPrefix = "reading-"
+
+	// badVersion is a part of the keys. A new version gives all bad files another try.
+	badVersion = 1
+
+	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten.
+	maxBad = 10_000
+
+	// maxMarker bounds the content of a marker: a key and a path.
+	maxMarker = 8 << 10
+)
+
+var errBad = errors.New("the file could not be read before, or reading it ended the process; replace it, or remove its entry in the folder bad of store::index_directory")
+
+// openBadFiles reads the bad files. If the directory cannot be used, the files of this run only are
+// remembered.
+func openBadFiles(indexes string, logger *zap.Logger) *badFiles {
+	b := &badFiles{directory: filepath.Join(indexes, badFolder), logger: logger, known: map[string]bool{}}
+	entries, _ := os.ReadDir(b.directory) // there is none before the first bad file
+	type entry struct {
+		name string
+		time time.Time
+	}
+	var all []entry
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, readingPrefix) {
+			if name = b.unfinished(name); name == "" {
+				continue
+			}
+		}
+		info, err := e.Info()
+		if err == nil {
+			all = append(all, entry{name, info.ModTime()})
+		}
+	}
+	slices.SortFunc(all, func(x, y entry) int { return cmp.Compare(x.time.UnixNano(), y.time.UnixNano()) })
+	for i, e := range all {
+		if i < len(all)-maxBad {
+			_ = os.Remove(filepath.Join(b.directory, e.name))
+			continue
+		}
+		b.known[e.name] = true
+	}
+	return b
+}
+
+// unfinished removes a marker, and returns the key of its file, which becomes bad, or "".
+func (b *badFiles) unfinished(marker string) (key string) {
+	name := filepath.Join(b.directory, marker)
+	defer os.Remove(name)
+	content, err := os.ReadFile(name)
+	if err != nil || len(content) == 0 || len(content) > maxMarker {
+		return ""
+	}
+	key, path, ok := strings.Cut(string(content), "\n")
+	if _, err := hex.DecodeString(key); err != nil || !ok || len(key) != keyDigits {
+		return ""
+	}
+	b.logger.Error("The process ended while it read a symbol file; the file is not used any more", zap.String("file", path))
+	b.write(key, path, "the process ended while it read this file")
+	return key
+}
+
+// keyDigits is the length of a key.
+const keyDigits = 32
+
+// fileKey returns the key of the parts of a file's identity.
+func fileKey(parts ...any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\n%q", badVersion, fmt.Sprintln(parts...)))
+	return hex.EncodeToString(sum[:keyDigits/2])
+}
+
+// try reads a file, unless it is bad. If the process ends meanwhile, the file is bad; if the error
+// is the fault of the file, too.
+func (b *badFiles) try(key, path string, read func() error) error {
+	b.mu.Lock()
+	bad := b.known[key]
+	b.mu.Unlock()
+	if bad {
+		return errBad
+	}
+	done := b.mark(key, path)
+	err := read()
+	if isBad(err) {
+		b.mu.Lock()
+		b.known[key] = true
+		b.mu.Unlock()
+		b.write(key, path, err.Error())
+	}
+	done()
+	return err
+}
+
+// isBad reports whether another attempt to read a file would fail, too. It would not after a
+// shutdown, or an error of the disk.
+func isBad(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, errIndexBytes) {
+		return false
+	}
+	for _, target := range []error{symbols.ErrSteps, symbols.ErrMemory, native.ErrTooLarge, native.ErrDamaged, native.ErrEmpty, debugid.ErrTooLarge} {
+		if errors.Is(err, target) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *badFiles) write(key, path, why string) {
+	if err := os.WriteFile(filepath.Join(b.directory, key), []byte(path+"\n"+why+"\n"), 0o600); err != nil {
+		b.logger.Warn("Cannot remember a bad symbol file", zap.String("file", path), zap.Error(err))
+	}
+}
+
+// mark notes that a file is being read. The content of a file outlives the process, unless the
+// system ends, too.
+func (b *badFiles) mark(key, path string) (done func()) {
+	marker, err := b.marker()
+	if err == nil {
+		content := key + "\n" + path[:min(len(path), maxMarker/2)]
+		_, err = marker.WriteAt([]byte(content), 0)
+	}
+	if err != nil {
+		b.logger.Warn("Cannot note which symbol file is being read; set store::index_directory", zap.Error(err))
+	}
+	if marker == nil {
+		return func() {}
+	}
+	return func() {
+		_ = marker.Truncate(0)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.markers = append(b.markers, marker)
+	}
+}
+
+func (b *badFiles) marker() (*os.File, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n := len(b.markers); n > 0 {
+		marker := b.markers[n-1]
+		b.markers = b.markers[:n-1]
+		return marker, nil
+	}
+	if err := os.MkdirAll(b.directory, 0o700); err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(b.directory, readingPrefix+"*")
+}
+
+// close removes the markers. No file is being read.
+func (b *badFiles) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, marker := range b.markers {
+		_ = marker.Close()
+		_ = os.Remove(marker.Name())
+	}
+	b.markers = nil
+}
+
+// attempt reads the file of a bundle, unless it is bad.
+func (f *files) attempt(ctx context.Context, b *bundle) (file symbolFile, err error) {
+	content := ""
+	if info, err := f.root.Stat(b.content()); err == nil {
+		content = fmt.Sprintln(info.ModTime().UnixNano(), info.Size())
+	}
+	key := fileKey(b.file.path, b.file.modified.UnixNano(), b.file.size, b.source, content, b.object.ID, b.object.Offset)
+	err = f.bad.try(key, b.content(), func() (err error) {
+		file, err = f.read(ctx, b)
+		return err
+	})
+	return file, err
+}
+
+// identify reads what a new file of the directory contains, unless that ended the process before.
+func (s *scanner) identify(f *file, read func()) {
+	if s.bad == nil {
+		read()
+		return
+	}
+	_ = s.bad.try(fileKey(f.path, f.modified.UnixNano(), f.size), f.path, func() error {
+		read()
+		return nil
+	})
+}

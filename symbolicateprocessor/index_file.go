@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package symbolicateprocessor
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
+)
+
+// indexFile is a temporary file in the directory of indexes: an index, or a binary that was
+// extracted from an archive. Its bytes count in store::max_index_bytes before they are written, and
+// other indexes are removed for them.
+type indexFile struct {
+	*os.File
+	indexes  *indexes
+	work     *symbols.Work
+	size     int64
+	reserved int64 // bytes that may be written before the next check
+}
+
+// reserveEvery is the number of bytes that are reserved at a time, unless the limit is small.
+const reserveEvery = 16 << 20
+
+var errIndexBytes = errors.New("the indexes are larger than store::max_index_bytes")
+
+// create creates a temporary file. Its name ends with the suffix of indexes, so that clean removes
+// it after a crash.
+func (x *indexes) create(kind string, work *symbols.Work) (*indexFile, error) {
+	file, err := os.CreateTemp(x.directory, kind+"-*"+indexSuffix)
+	if err != nil {
+		return nil, fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
+	}
+	return &indexFile{File: file, indexes: x, work: work}, nil
+}
+
+// remove closes and removes the file.
+func (f *indexFile) remove() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+
+// Write implements io.Writer.
+func (f *indexFile) Write(p []byte) (int, error) {
+	n, err := f.WriteAt(p, f.size)
+	return n, err
+}
+
+// WriteAt implements io.WriterAt.
+func (f *indexFile) WriteAt(p []byte, at int64) (int, error) {
+	if err := f.work.Step(len(p) / bytesPerStep); err != nil {
+		return 0, err
+	}
+	if more := at + int64(len(p)) - f.size; more > 0 {
+		if err := f.reserve(more); err != nil {
+			return 0, err
+		}
+		f.reserved -= more
+		f.size += more
+	}
+	return f.File.WriteAt(p, at)
+}
+
+// bytesPerStep is the number of bytes that are written in a step.
+const bytesPerStep = 8
+
+// Truncate implements debugid.File.
+func (f *indexFile) Truncate(size int64) error {
+	f.size, f.reserved = size, 0
+	return f.File.Truncate(size)
+}
+
+func (f *indexFile) reserve(more int64) error {
+	if more <= f.reserved {
+		return nil
+	}
+	wanted := max(more, min(reserveEvery, f.indexes.limit/64))
+	if f.indexes.prune(filepath.Base(f.Name()), wanted) < 0 {
+		return errIndexBytes
+	}
+	f.reserved = wanted
+	return nil
+}
+
+// isTemporary reports whether a file is a temporary one: the names of indexes have no dash.
+func isTemporary(name string) bool { return strings.Contains(name, "-") }
+
+// clean removes the temporary files of a collector that was killed.
+func (x *indexes) clean() {
+	entries, _ := os.ReadDir(x.directory) // there may be none
+	for _, entry := range entries {
+		if name := entry.Name(); filepath.Ext(name) == indexSuffix && isTemporary(name) {
+			_ = os.Remove(filepath.Join(x.directory, name))
+		}
+	}
+}
+
+// maxIndexing bounds the memory for indexing an object.
+const maxIndexing = 320 << 20
+
+// indexMemory is the memory of an indexing job.
+type indexMemory struct{ held int64 }
+
+// Acquire implements symbols.Memory.
+func (m *indexMemory) Acquire(bytes int64) error {
+	if bytes > maxIndexing-m.held {
+		return fmt.Errorf("%w: %d bytes", symbols.ErrMemory, m.held+bytes)
+	}
+	m.held += bytes
+	return nil
+}
+
+// ShrinkTo implements symbols.Memory.
+func (m *indexMemory) ShrinkTo(bytes int64) { m.held = bytes }
