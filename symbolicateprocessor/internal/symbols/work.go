@@ -42,7 +42,7 @@ type Work struct {
 const (
 	// minSteps and minMemory are for small files. The steps take a fraction of a second.
 	minSteps  = 1 << 24
-	minMemory = 4 << 20
+	minMemory = 16 << 20
 
 	// checkEvery is the number of steps between two checks of the context: about a millisecond.
 	checkEvery = 1 << 16

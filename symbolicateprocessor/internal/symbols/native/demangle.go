@@ -25,8 +25,11 @@ const (
 
 	// demanglingPerByte is the number of steps for all names of a file, per byte of the file. When
 	// they are used up, the remaining names stay mangled.
-	demanglingPerByte = 32
+	demanglingPerByte = 16
 	minDemangling     = 1 << 22
+
+	// stepsPerEncoding is the cost of an encoding, relative to the other parts of a name.
+	stepsPerEncoding = 4
 )
 
 // demangler demangles the names of a file.
@@ -91,7 +94,7 @@ func isOldRust(name string) bool {
 // tree for each element of the pack, which has one byte at least, and expansions can be nested.
 func stepsOfText(name string) int64 {
 	n := int64(len(name))
-	steps := n + n*int64(strings.Count(name, "Z"))
+	steps := n + stepsPerEncoding*n*int64(strings.Count(name, "Z"))
 	for range strings.Count(name, "cv") - strings.Count(name, "2cv") { // not the namespace of OpenCV
 		if steps *= 2; steps > maxDemangling {
 			return steps
