@@ -25,6 +25,9 @@ func identifyFat(file io.ReaderAt, size int64) (objects []Object, err error) {
 	if err := binary.Read(in, binary.BigEndian, &head); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
+	if head.Slices == 0 {
+		return nil, fmt.Errorf("%w: a fat file of no architectures", ErrDamaged)
+	}
 	for range head.Slices {
 		var slice macho.FatArchHeader
 		if err := binary.Read(in, binary.BigEndian, &slice); err != nil {
