@@ -67,15 +67,12 @@ func openBadFiles(indexes string, logger *zap.Logger) *badFiles {
 	}
 	var all []entry
 	for _, e := range entries {
-		name := e.Name()
-		if strings.HasPrefix(name, readingPrefix) {
-			if name = b.unfinished(name); name == "" {
-				continue
+		if strings.HasPrefix(e.Name(), readingPrefix) {
+			if key := b.unfinished(e.Name()); key != "" {
+				b.known[key] = true
 			}
-		}
-		info, err := e.Info()
-		if err == nil {
-			all = append(all, entry{name, info.ModTime()})
+		} else if info, err := e.Info(); err == nil {
+			all = append(all, entry{e.Name(), info.ModTime()})
 		}
 	}
 	slices.SortFunc(all, func(x, y entry) int { return cmp.Compare(x.time.UnixNano(), y.time.UnixNano()) })
