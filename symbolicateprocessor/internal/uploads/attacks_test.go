@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package uploads
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"runtime/metrics"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+)
+
+func allocatedBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// TestArchiveExtremes sets every number of a zip, at every place and of every size, to extremes. What
+// is stored stays within the limits, and needs memory that depends on the size of the archive.
+func TestArchiveExtremes(t *testing.T) {
+	archive := []byte(zipOf(t, map[string]string{"manifest.json": goodManifest, "_/_/app.js": "l()", "_/_/app.js.map": strings.Repeat("{}", 50)}))
+	const size = 1 << 20
+	c := newClient(t, size)
+	stride := 1
+	if !testsize.Full() {
+		stride = len(archive) / 11
+	}
+	for at := 0; at+8 <= len(archive); at += stride {
+		for _, width := range []int{1, 2, 4, 8} {
+			for _, value := range []uint64{0, 1, 1<<(8*width) - 1, 1<<(8*width-1) - 1, uint64(len(archive)), uint64(len(archive)) + 1, uint64(at)} {
+				damaged := bytes.Clone(archive)
+				var number [8]byte
+				binary.LittleEndian.PutUint64(number[:], value)
+				copy(damaged[at:at+width], number[:])
+				what := fmt.Sprintf("%d bytes at %d: %#x", width, at, value)
+
+				require.NoError(t, c.server.store.Root.MkdirAll(ChunksFolder, 0o700))
+				packed := ChunksFolder + "/x.zip"
+				_, err := c.store.Save(packed, bytes.NewReader(damaged), size)
+				require.NoError(t, err)
+				before := allocatedBytes()
+				_ = c.server.unpack(t.Context(), packed, bundle{Checksum: sum(string(damaged))})
+				assert.Less(t, allocatedBytes()-before, uint64(8<<20), what)
+				require.NoError(t, c.store.Remove(packed))
+				assert.LessOrEqual(t, c.store.Total(), int64(size), what)
+				for _, f := range c.store.List() {
+					assert.LessOrEqual(t, f.Size, c.server.MaxNativeBytes, what)
+					_ = c.store.Remove(f.Name)
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		}
+	}
+}
+
+// TestOpenAssemblies: requests for thousands of files whose chunks never arrive store nothing, and
+// the next one needs no more memory than the first.
+func TestOpenAssemblies(t *testing.T) {
+	c := newClient(t, 1<<20)
+	ask := func(n int) uint64 {
+		files := map[string]file{}
+		for i := range 50 {
+			chunks := make([]string, 20)
+			for j := range chunks {
+				chunks[j] = sum(fmt.Sprint(n, i, j))
+			}
+			files[sum(fmt.Sprint(n, i))] = file{Name: "x", Chunks: chunks}
+		}
+		body, err := json.Marshal(files)
+		require.NoError(t, err)
+		before := allocatedBytes()
+		status, _ := c.do("POST", filesPath, token, "application/json", bytes.NewReader(body))
+		require.Equal(t, 200, status)
+		return allocatedBytes() - before
+	}
+	first := ask(0)
+	requests := 20
+	if testsize.Full() {
+		requests = 200
+	}
+	for n := range requests {
+		assert.Less(t, ask(n+1), 2*first)
+	}
+	assert.Empty(t, c.names())
+	assert.Zero(t, c.store.Total())
+}
+
+// TestConcurrentAssemblies: clients upload, replace and assemble the same chunks at the same time,
+// some with wrong checksums. A stored file always has the content of its checksum, and the store
+// keeps to its size at every moment.
+func TestConcurrentAssemblies(t *testing.T) {
+	const size = 64 << 10
+	c := newClient(t, size)
+	c.server.Count = func(Outcome) {}
+	c.server.Stored = func() {}
+	var stop atomic.Bool
+	var watching, clients sync.WaitGroup
+	watching.Go(func() {
+		for !stop.Load() {
+			total := int64(0)
+			for _, f := range c.store.List() {
+				total += f.Size
+			}
+			assert.LessOrEqual(t, total, int64(size))
+		}
+	})
+	rounds := 10
+	if testsize.Full() {
+		rounds = 100
+	}
+	for client := range 4 {
+		clients.Go(func() {
+			for i := range rounds {
+				head, tail := symbolFile[:20], symbolFile[20:]+strings.Repeat("\n", 1000*(i%5))
+				c.chunks("file", map[string]string{sum(head): head})
+				c.chunks("file", map[string]string{sum(tail): tail})
+				c.chunks("file", map[string]string{sum(tail): strings.Repeat("x", 1000)}) // does not replace it
+				wrong := c.server.file(context.Background(), sum(fmt.Sprint("wrong", client, i)), file{Name: "x", Chunks: []string{sum(tail), sum(head)}})
+				assert.NotEqual(t, stateOK, wrong.State)
+				_ = c.server.file(context.Background(), sum(head+tail), file{Name: "x", Chunks: []string{sum(head), sum(tail)}})
+			}
+		})
+	}
+	clients.Wait()
+	stop.Store(true)
+	watching.Wait()
+	for _, name := range c.names() {
+		assert.NotContains(t, name, filestore.PartPrefix)
+		content, err := c.store.Read(name)
+		require.NoError(t, err)
+		want := name[strings.LastIndex(name, "/")+1:]
+		if folder, ok := strings.CutSuffix(name, "/symbols"); ok {
+			want = strings.TrimPrefix(folder, "files/")
+		}
+		assert.Equal(t, want, sum(string(content)), name)
+	}
+}
