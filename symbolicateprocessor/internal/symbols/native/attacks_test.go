@@ -4,12 +4,8 @@ package native
 
 import (
 	"bytes"
-	"compress/zlib"
 	"context"
-	"debug/elf"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"runtime/metrics"
@@ -19,92 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
-
-// The files below once stopped a collector, or kept it busy for minutes. Each has a size, so that
-// tests can double it.
-
-// compressedNames is an ELF file whose section names inflate to a number of bytes.
-func compressedNames(inflated int) []byte {
-	file := elfWith(elfSectionContent{".text", make([]byte, 16)})
-	var packed bytes.Buffer
-	_ = binary.Write(&packed, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(inflated), Addralign: 1})
-	w, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression)
-	for zeros := make([]byte, 1<<20); inflated > 0; inflated -= len(zeros) {
-		_, _ = w.Write(zeros)
-	}
-	_ = w.Close()
-	// The headers are at the end; the names are those of the last section.
-	names := file[len(file)-64:]
-	at := len(file)
-	binary.LittleEndian.PutUint64(names[8:], uint64(elf.SHF_COMPRESSED))
-	binary.LittleEndian.PutUint64(names[24:], uint64(at))
-	binary.LittleEndian.PutUint64(names[32:], uint64(packed.Len()))
-	return append(file, packed.Bytes()...)
-}
-
-// hugeDictionary is an ELF file with embedded symbols whose xz block states a dictionary: 40 is one
-// of 4 GiB.
-func hugeDictionary(dictionary byte) []byte {
-	b := append([]byte(xzMagic), 0, 1)
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[6:8]))
-	block := []byte{2, 0, xzLZMA2, 1, dictionary, 0, 0, 0}
-	b = append(b, block...)
-	b = binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(block))
-	b = append(b, 1, 0, 0, 'x', 0) // one uncompressed byte
-	return elfWith(elfSectionContent{".gnu_debugdata", b})
-}
-
-// goTableWith is an ELF file with a Go function table of n functions. They share a list of files in
-// which n entries start at the same address, and a name of which each has a longer part.
-func goTableWith(n int) []byte {
-	const head = 8 + 8*8
-	functions, names := head, 0
-	data := 8*n + 4
-	names = functions + data + 44*n
-	lists := names + n + 1
-	size := lists + 2*n + 2
-	b := make([]byte, size)
-	copy(b, []byte{0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8})
-	word := func(i, v int) { binary.LittleEndian.PutUint64(b[8+8*i:], uint64(v)) }
-	word(0, n)
-	word(3, names)
-	word(4, names)
-	word(5, names)
-	word(6, lists)
-	word(7, functions)
-	for i := range n {
-		binary.LittleEndian.PutUint32(b[functions+8*i:], uint32(i))
-		binary.LittleEndian.PutUint32(b[functions+8*i+4:], uint32(data+44*i))
-		binary.LittleEndian.PutUint32(b[functions+data+44*i:], uint32(i))
-		binary.LittleEndian.PutUint32(b[functions+data+44*i+4:], uint32(n-1-i))
-	}
-	binary.LittleEndian.PutUint32(b[functions+8*n:], uint32(n))
-	copy(b[names:], strings.Repeat("x", n))
-	for i := range n {
-		b[lists+2*i] = 2 // the next file, 0 bytes of code later
-	}
-	file := elfWith(elfSectionContent{".gopclntab", b}, elfSectionContent{".text", make([]byte, 64)})
-	return file
-}
-
-// longName is a mangled name of n encodings inside each other.
-func longName(n int) string {
-	return "_Z" + strings.Repeat("Z", n) + "1fv" + strings.Repeat("E1xv", n)
-}
-
-// inlinedNames is a Breakpad file with n inlined functions at an address, of a long name.
-func inlinedNames(n int, name string) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "MODULE Linux x86_64 4FBF22D9B8D24BA2A7F8C1E2D3A4B5C60 shop\nINLINE_ORIGIN 0 %s\nFUNC 1000 10 0 main\n", name)
-	for i := range n {
-		fmt.Fprintf(&b, "INLINE %d 1 0 0 1000 10\n", i)
-	}
-	b.WriteString("1000 10 20 0\n")
-	return []byte(b.String())
-}
 
 // indexed indexes the first object of a file, and returns the work, and the bytes that were
 // allocated in total: garbage costs time.
@@ -136,8 +50,8 @@ func allocatedBytes() uint64 {
 // TestSmallFiles: the numbers in small files do not decide about memory.
 func TestSmallFiles(t *testing.T) {
 	for name, file := range map[string][]byte{
-		"compressed section names": compressedNames(64 << 20), "dictionary of 4 GiB": hugeDictionary(40), "dictionary of 3 GiB": hugeDictionary(39),
-		"dictionary of 1 GiB": hugeDictionary(36), "unknown dictionary": hugeDictionary(41),
+		"compressed section names": badsymbols.CompressedNames(64 << 20), "dictionary of 4 GiB": badsymbols.HugeDictionary(40), "dictionary of 3 GiB": badsymbols.HugeDictionary(39),
+		"dictionary of 1 GiB": badsymbols.HugeDictionary(36), "unknown dictionary": badsymbols.HugeDictionary(41),
 	} {
 		_, allocated, _, err := indexed(t, file)
 		assert.ErrorIs(t, err, ErrEmpty, name)
@@ -148,7 +62,7 @@ func TestSmallFiles(t *testing.T) {
 // TestGoTableGrows: functions that share names and lists of files.
 func TestGoTableGrows(t *testing.T) {
 	cost := func(n int) (steps, allocated float64) {
-		work, bytes, _, err := indexed(t, goTableWith(n))
+		work, bytes, _, err := indexed(t, badsymbols.GoTable(n))
 		require.NoError(t, err)
 		return float64(work.Steps()), float64(bytes)
 	}
@@ -161,8 +75,8 @@ func TestGoTableGrows(t *testing.T) {
 
 // TestLookupReadsNames: a lookup does not demangle, however long and many the names are.
 func TestLookupReadsNames(t *testing.T) {
-	for name, mangled := range map[string]string{"too complex": longName(1600), "demangled": longName(20)} {
-		_, _, table, err := indexed(t, inlinedNames(maxChain-6, mangled))
+	for name, mangled := range map[string]string{"too complex": badsymbols.LongName(1600), "demangled": badsymbols.LongName(20)} {
+		_, _, table, err := indexed(t, badsymbols.InlinedNames(maxChain-6, mangled))
 		require.NoError(t, err)
 		frames, _ := table.Lookup(nil, 0x1008, Leaf)
 		require.Len(t, frames, maxChain-5, name)
@@ -177,7 +91,7 @@ func TestDemangling(t *testing.T) {
 	repeat := strings.Repeat
 	d := newDemangler(newWork(t, Object{}), 1<<30)
 	for name, mangled := range map[string]string{
-		"encodings": longName(300), "casts": "_ZN1A1BI" + repeat("XcvT_I", 40) + "i" + repeat("EE", 40) + "EEv",
+		"encodings": badsymbols.LongName(300), "casts": "_ZN1A1BI" + repeat("XcvT_I", 40) + "i" + repeat("EE", 40) + "EEv",
 		"nested packs": "_Z1fIJ" + repeat("i", 200) + "EEDTcl1gspclT_spclT_spclT_spT_EEEEEEvv", "long": "_Z2000" + repeat("x", 2000) + repeat("v", 200),
 	} {
 		before := d.left
@@ -223,7 +137,7 @@ func TestStops(t *testing.T) {
 	for i := range 30_000 {
 		fmt.Fprintf(&breakpad, "FUNC %x 10 0 _ZN4Cart1f%dEv\n%x 8 1 0\n%x 8 2 0\n", 0x10000+16*i, i, 0x10000+16*i, 0x10008+16*i)
 	}
-	files := map[string][]byte{"Breakpad": []byte(breakpad.String()), "Go table": goTableWith(3 * maxName)}
+	files := map[string][]byte{"Breakpad": []byte(breakpad.String()), "Go table": badsymbols.GoTable(3 * maxName)}
 	program, err := os.ReadFile(goProgram(t, false))
 	require.NoError(t, err)
 	files["DWARF"] = program

@@ -4,7 +4,6 @@ package native
 
 import (
 	"bytes"
-	"debug/elf"
 	"encoding/binary"
 	"errors"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -25,26 +25,11 @@ type elfSectionContent struct {
 
 // elfWith returns an ELF file with sections.
 func elfWith(sections ...elfSectionContent) []byte {
-	const head = 64
-	names, body, headers := []byte{0}, []byte{}, []elf.Section64{{}}
-	for _, s := range append(sections, elfSectionContent{name: ".shstrtab"}) {
-		h := elf.Section64{Name: uint32(len(names)), Type: uint32(elf.SHT_PROGBITS), Off: uint64(head + len(body))}
-		names = append(append(names, s.name...), 0)
-		if s.name == ".shstrtab" {
-			s.content, h.Type = names, uint32(elf.SHT_STRTAB)
-		}
-		h.Size = uint64(len(s.content))
-		body, headers = append(body, s.content...), append(headers, h)
+	var all []badsymbols.Section
+	for _, s := range sections {
+		all = append(all, badsymbols.Section{Name: s.name, Content: s.content})
 	}
-	var b bytes.Buffer
-	put := func(v any) { _ = binary.Write(&b, binary.LittleEndian, v) }
-	put(elf.Header64{
-		Ident: [16]byte{0x7f, 'E', 'L', 'F', 2, 1, 1}, Type: uint16(elf.ET_DYN), Machine: uint16(elf.EM_X86_64), Version: 1, Shoff: uint64(head + len(body)),
-		Ehsize: head, Shentsize: 64, Shnum: uint16(len(headers)), Shstrndx: uint16(len(headers) - 1),
-	})
-	put(body)
-	put(headers)
-	return b.Bytes()
+	return badsymbols.ELF(all...)
 }
 
 // sized prepends the length of a unit or a table.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -53,8 +54,8 @@ func harmless(t *testing.T, file []byte, what func() string) {
 func samples(t *testing.T) map[string][]byte {
 	files := map[string][]byte{
 		"Mach-O": machO("_main", "__ZN4Cart5clearEv", "_$s4Shop4CartV5totalSiyF"),
-		"fat":    fatFile(machO("_main"), machO("_start", "_main")), "Go table": goTableWith(4),
-		"xz": hugeDictionary(20), "symbols": symbolsELF(), "compressed names": compressedNames(1000),
+		"fat":    fatFile(machO("_main"), machO("_start", "_main")), "Go table": badsymbols.GoTable(4),
+		"xz": badsymbols.HugeDictionary(20), "symbols": symbolsELF(), "compressed names": badsymbols.CompressedNames(1000),
 	}
 	for version, sections := range dwarfSamples() {
 		files[version] = elfWith(sections...)
@@ -223,7 +224,7 @@ func fixXZ(file []byte) {
 // TestBreakpadExtremes does the same for the numbers of a text.
 func TestBreakpadExtremes(t *testing.T) {
 	numbers := regexp.MustCompile(`\b[0-9a-f]+\b`)
-	text := []byte(breakpadText + string(inlinedNames(20, "_ZN4Cart5clearEv")))
+	text := []byte(breakpadText + string(badsymbols.InlinedNames(20, "_ZN4Cart5clearEv")))
 	for i, place := range numbers.FindAllIndex(text, -1) {
 		for _, value := range []string{"0", "1", "ffffffffffffffff", "7fffffffffffffff", "8000000000000000", "10000000000000000", "18446744073709551615", "4294967296", "-1", "", "511", "512"} {
 			if !testsize.Full() && i%7 != 0 {
@@ -238,7 +239,7 @@ func TestBreakpadExtremes(t *testing.T) {
 // TestDamagedFiles damages files at random: bytes, numbers, parts that are copied over others, and
 // cuts.
 func TestDamagedFiles(t *testing.T) {
-	files := [][]byte{[]byte(breakpadText), inlinedNames(50, longName(20))}
+	files := [][]byte{[]byte(breakpadText), badsymbols.InlinedNames(50, badsymbols.LongName(20))}
 	for _, file := range samples(t) {
 		files = append(files, file)
 	}
