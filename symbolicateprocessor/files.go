@@ -298,9 +298,7 @@ func (f *files) load(ctx context.Context, b *bundle) {
 // makeRoom closes files before a file is read, for which the memory is needed, and returns the size
 // of the file.
 func (f *files) makeRoom(ctx context.Context, b *bundle) (size int64) {
-	if info, err := f.root.Stat(b.content()); err == nil {
-		size = info.Size()
-	}
+	size = f.sizeOf(b.content())
 	expected := size / 4 // a mapping
 	switch b.kind {
 	case script:
@@ -347,22 +345,32 @@ func (f *files) read(ctx context.Context, b *bundle) (symbolFile, error) {
 			return nil, err
 		}
 		defer content.Close()
-		return proguard.Read(io.LimitReader(content, size))
+		return proguard.Read(symbols.NewWork(ctx, size, proguard.Limits, &openMemory{files: f, ctx: ctx}), io.LimitReader(content, size))
 	}
 	var m *sourcemap.Map
+	work := symbols.NewWork(ctx, f.sizeOf(b.source)+f.sizeOf(b.file.path), sourcemap.Limits, &openMemory{files: f, ctx: ctx})
 	if err := f.useText(b.source, func(text []byte) (err error) {
-		m, err = sourcemap.Read(text)
+		m, err = sourcemap.Read(work, text)
 		collect(int64(len(text)))
 		return err
 	}); err != nil {
 		return nil, err
 	}
 	var script *sourcemap.File
-	err := f.useText(b.file.path, func(text []byte) error {
-		script = sourcemap.NewFile(m, unsafe.String(unsafe.SliceData(text), len(text))) // copies the names
-		return nil
+	err := f.useText(b.file.path, func(text []byte) (err error) {
+		script, err = sourcemap.NewFile(work, m, unsafe.String(unsafe.SliceData(text), len(text))) // copies the names
+		return err
 	})
 	return script, err
+}
+
+// sizeOf returns the size of a file, or 0.
+func (f *files) sizeOf(name string) int64 {
+	info, err := f.root.Stat(name)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // openFile opens a file within the limit.

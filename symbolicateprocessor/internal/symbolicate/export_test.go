@@ -3,6 +3,7 @@
 package symbolicate
 
 import (
+	"context"
 	"bytes"
 	"context"
 	"strings"
@@ -61,7 +62,7 @@ func (e everything) Mapping(string) (*proguard.Mapping, symbols.Status) {
 			text += "renamed." + class + " -> " + class + ":\n"
 		}
 	}
-	m, err := proguard.Read(strings.NewReader(text))
+	m, err := proguard.Read(symbols.NewWork(context.Background(), 1<<20, proguard.Limits, nil), strings.NewReader(text))
 	if err != nil {
 		panic(err)
 	}
@@ -98,9 +99,14 @@ var (
 )
 
 func fileOf(lines int) *sourcemap.File {
-	m, err := sourcemap.Read([]byte(`{"version":3,"sources":["other.ts"],"mappings":"` + strings.Repeat("AAAA;", lines) + `"}`))
+	work := symbols.NewWork(context.Background(), 1<<20, sourcemap.Limits, nil)
+	m, err := sourcemap.Read(work, []byte(`{"version":3,"sources":["other.ts"],"mappings":"`+strings.Repeat("AAAA;", lines)+`"}`))
 	if err != nil {
 		panic(err)
 	}
-	return sourcemap.NewFile(m, "function other(){"+strings.Repeat("\n", lines)+"}")
+	file, err := sourcemap.NewFile(work, m, "function other(){"+strings.Repeat("\n", lines)+"}")
+	if err != nil {
+		panic(err)
+	}
+	return file
 }

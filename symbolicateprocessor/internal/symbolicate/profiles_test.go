@@ -43,9 +43,12 @@ func (s shop) Script(id ScriptID) (*sourcemap.File, symbols.Status) {
 	}
 	text, err := os.ReadFile(app + "esbuild.js.map")
 	require.NoError(s.t, err)
-	m, err := sourcemap.Read(text)
+	work := symbols.NewWork(s.t.Context(), 1<<20, sourcemap.Limits, nil)
+	m, err := sourcemap.Read(work, text)
 	require.NoError(s.t, err)
-	return sourcemap.NewFile(m, minified(s.t)), symbols.OK
+	file, err := sourcemap.NewFile(work, m, minified(s.t))
+	require.NoError(s.t, err)
+	return file, symbols.OK
 }
 
 // Mapping returns the mapping of the ProGuard tests.
@@ -57,7 +60,7 @@ func (s shop) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	file, err := os.Open("../symbols/proguard/testdata/shop.txt")
 	require.NoError(s.t, err)
 	defer file.Close()
-	m, err := proguard.Read(file)
+	m, err := proguard.Read(symbols.NewWork(s.t.Context(), 1<<20, proguard.Limits, nil), file)
 	require.NoError(s.t, err)
 	return m, symbols.OK
 }

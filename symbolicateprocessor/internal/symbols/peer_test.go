@@ -95,9 +95,11 @@ func ownSourceMap(t *testing.T, r *peerRequest) (open, lookups time.Duration, fo
 	require.NoError(t, err)
 	var file *sourcemap.File
 	open = cpu(func() {
-		m, err := sourcemap.Read(text)
+		work := symbols.NewWork(t.Context(), int64(len(text)+len(script)), sourcemap.Limits, nil)
+		m, err := sourcemap.Read(work, text)
 		require.NoError(t, err)
-		file = sourcemap.NewFile(m, string(script))
+		file, err = sourcemap.NewFile(work, m, string(script))
+		require.NoError(t, err)
 	})
 	lines := strings.Split(string(script), "\n")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -159,7 +161,7 @@ func ownMapping(t *testing.T, r *peerRequest) (open, lookups time.Duration, foun
 		file, err := os.Open(r.File)
 		require.NoError(t, err)
 		defer file.Close()
-		m, err = proguard.Read(file)
+		m, err = proguard.Read(symbols.NewWork(t.Context(), 1<<28, proguard.Limits, nil), file)
 		require.NoError(t, err)
 	})
 	random := rand.New(rand.NewPCG(1, 2))

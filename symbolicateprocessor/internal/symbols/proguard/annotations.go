@@ -44,16 +44,16 @@ func (r *reader) annotation(text []byte) {
 		m.residual = r.ref([]byte(a.Signature))
 		m.flags |= hasResidual
 	case id == "outlineCallsite":
-		m.callsites = nil // the last annotation counts
+		positions := make([]pair, 0, len(a.Positions))
 		for from, to := range a.Positions {
-			m.callsites = append(m.callsites, pair{from, to})
+			positions = append(positions, pair{from, to})
 		}
-		slices.SortFunc(m.callsites, func(a, b pair) int { return cmp.Compare(a.from, b.from) })
+		slices.SortFunc(positions, func(a, b pair) int { return cmp.Compare(a.from, b.from) })
+		m.callsites = appendSpan(&r.pairs, positions) // the last annotation counts
 		m.flags |= hasCallsites
 	case id == "rewriteFrame":
 		if rule, ok := r.rewrite(a.Conditions, a.Actions); ok {
-			m.rewrites = append(m.rewrites, rule)
-			m.flags |= hasRewrites
+			r.pendingRules = append(r.pendingRules, rule)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ func TestHostile(t *testing.T) {
 		"deep JSON":                  {"a.B -> a:\n    void b() -> b\n# {\"id\":" + strings.Repeat("[", maxLine/2) + "\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m, err := Read(strings.NewReader(c.text))
+			m, err := read(strings.NewReader(c.text))
 			require.NoError(t, err)
 			assert.Equal(t, c.unreadable, m.Unreadable)
 			assert.LessOrEqual(t, m.Bytes(), int64(2*len(c.text)+1024))
@@ -78,7 +79,7 @@ func TestMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	m, err := Read(bytes.NewReader(text))
+	m, err := read(bytes.NewReader(text))
 	require.NoError(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -94,17 +95,20 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("a.B -> a:\n# {\"id\":\"sourceFile\",\"fileName\":\"B.kt\"}\n    1:3:int c.D.e(int[],a.B):5:7 -> f\n    1:3:int g(int):9 -> f\n"), "a", "f", "([IL", int64(2))
 	f.Add([]byte("a -> a:\n 1:1:void b():0:0 -> b\n# {\"id\":\"com.android.tools.r8.outlineCallsite\",\"positions\":{\"1\":4}}"), "a", "b", "()V", int64(0))
 	f.Fuzz(func(t *testing.T, text []byte, class, method, signature string, line int64) {
-		m, err := Read(bytes.NewReader(text))
+		m, err := read(bytes.NewReader(text))
 		if err != nil {
 			return
 		}
 		p := Place{Class: class, Method: method, Signature: signature, Line: line}
 		original, known := m.Class(class)
 		frames, status := m.Lookup(nil, p)
+		if slow, slowStatus := m.slowLookup(p); line < maxNumber && (status != slowStatus || !slices.Equal(frames, slow)) {
+			t.Fatalf("%+v is not %+v", frames, slow)
+		}
 		if known == (status == symbols.NoSymbol) || known == (len(frames) == 0) {
 			t.Fatalf("class known: %v, %s, %d frames", known, status, len(frames))
 		}
-		if status == symbols.Ambiguous && frames[0].Function != original+"."+method {
+		if status == symbols.Ambiguous && len(method) <= maxName && frames[0].Function != original+"."+strings.ToValidUTF8(method, "") {
 			t.Fatalf("%q is not the class of %q", frames[0].Function, original)
 		}
 		m.LookupStack(class, []Place{p, p}, func(_ int, frames []symbols.Frame, _ symbols.Status) {
@@ -122,14 +126,14 @@ func BenchmarkRead(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Read(bytes.NewReader(text)); err != nil {
+		if _, err := read(bytes.NewReader(text)); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkLookup(b *testing.B) {
-	m, err := Read(bytes.NewReader(app(3000)))
+	m, err := read(bytes.NewReader(app(3000)))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -11,7 +11,7 @@ const (
 	// use have 100 MB of text, and need a quarter of it.
 	maxEncoded = 1 << 30
 
-	// maxMembers bounds the lines with one obfuscated name in a class: a lookup reads all of them.
+	// maxMembers bounds the lines with one obfuscated name in a class, which are in memory at a time.
 	// The largest methods have a few thousand.
 	maxMembers = 1 << 16
 
@@ -24,7 +24,7 @@ const (
 	// systems limit a part of a class name to 255 bytes; compilers inline about ten functions into
 	// each other.
 	maxName  = 2048
-	maxChain = 256
+	maxChain = 64
 
 	// maxNumber bounds line numbers. The JVM's have 16 bits.
 	maxNumber = 1<<31 - 1

@@ -17,21 +17,40 @@ type Mapping struct {
 	strings stringTable
 	classes []class  // sorted by the obfuscated name
 	files   []uint32 // indices of classes that have a source file or are synthesized, sorted by the original name's ref
+	methods []method // of all classes, see class.methods
 	members []byte   // see members.go
+	pairs   []pair   // of outlines
+	rules   []rewrite
+	large   map[uint32]*largeMethod // by method.members
 }
 
 // class is a class line of the file.
 type class struct {
 	obfuscated, original ref
-	file                 ref    // of the annotation sourceFile; 0 is none
-	members              uint32 // the start in Mapping.members
+	file                 ref  // of the annotation sourceFile; 0 is none
+	methods              span // in Mapping.methods, sorted by name
 	synthesized          bool
 }
 
+// method has the members with one obfuscated name in a class.
+type method struct {
+	name    ref
+	members uint32 // the start in Mapping.members
+}
+
+// span is a part of a list.
+type span struct{ from, to uint32 }
+
 // Bytes returns the approximate memory of the mapping.
 func (m *Mapping) Bytes() int64 {
-	return int64(cap(m.strings.text)) + int64(cap(m.classes))*int64(unsafe.Sizeof(class{})) + 4*int64(cap(m.files)) + int64(cap(m.members))
+	bytes := int64(cap(m.strings.text)) + int64(cap(m.members)) + 4*int64(cap(m.files)) + sizeOf(m.classes) + sizeOf(m.methods) + sizeOf(m.pairs) + sizeOf(m.rules)
+	for _, method := range m.large {
+		bytes += method.bytes()
+	}
+	return bytes
 }
+
+func sizeOf[T any](list []T) int64 { return int64(cap(list)) * int64(unsafe.Sizeof(*new(T))) }
 
 // Class returns the original name of a class, for the types of exceptions.
 func (m *Mapping) Class(obfuscated string) (original string, ok bool) {

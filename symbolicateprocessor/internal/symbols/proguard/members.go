@@ -5,22 +5,22 @@ package proguard
 import (
 	"cmp"
 	"encoding/binary"
+	"sort"
 )
 
-// The members of a class are encoded, because a file has hundreds of thousands of them and a place
-// needs those of one method: for each obfuscated name its ref, the number of bytes of its members,
-// and the members in the order of the file; then a 0.
+// The members of a method are encoded, because a file has hundreds of thousands of them and a place
+// needs those of one method: their number, and the members in the order of the file.
 
 // member is a line of a method, with its annotations.
 type member struct {
-	name      ref    // original
-	class     ref    // original; 0 is the class of the section
-	signature ref    // original: return type, a space, parameters
-	residual  ref    // obfuscated: a JVM descriptor; 0 if it follows from the original
-	lines     lines  // in the obfuscated program
-	original  lines  // in the source
-	callsites []pair // of an outline: line in the outline → line in the obfuscated method
-	rewrites  []rewrite
+	name      ref   // original
+	class     ref   // original; 0 is the class of the section
+	signature ref   // original: return type, a space, parameters
+	residual  ref   // obfuscated: a JVM descriptor; 0 if it follows from the original
+	lines     lines // in the obfuscated program
+	original  lines // in the source
+	callsites span  // in Mapping.pairs, of an outline: line in the outline → line in the obfuscated method
+	rewrites  span  // in Mapping.rules, sorted by the exception
 	flags     flags
 }
 
@@ -72,18 +72,12 @@ func appendMember(b []byte, m *member) []byte {
 		number(uint32(m.residual))
 	}
 	if m.flags&hasCallsites != 0 {
-		number(uint32(len(m.callsites)))
-		for _, c := range m.callsites {
-			number(c.from)
-			number(c.to)
-		}
+		number(m.callsites.from)
+		number(m.callsites.to - m.callsites.from)
 	}
 	if m.flags&hasRewrites != 0 {
-		number(uint32(len(m.rewrites)))
-		for _, r := range m.rewrites {
-			number(uint32(r.throws))
-			number(r.remove)
-		}
+		number(m.rewrites.from)
+		number(m.rewrites.to - m.rewrites.from)
 	}
 	return b
 }
@@ -95,6 +89,11 @@ func (c *cursor) number() uint32 {
 	n, size := binary.Uvarint(*c)
 	*c = (*c)[size:]
 	return uint32(n)
+}
+
+func (c *cursor) span() span {
+	from := c.number()
+	return span{from, from + c.number()}
 }
 
 func (c *cursor) member() (m member) {
@@ -117,38 +116,39 @@ func (c *cursor) member() (m member) {
 		m.residual = ref(c.number())
 	}
 	if m.flags&hasCallsites != 0 {
-		m.callsites = make([]pair, c.number())
-		for i := range m.callsites {
-			m.callsites[i] = pair{c.number(), c.number()}
-		}
+		m.callsites = c.span()
 	}
 	if m.flags&hasRewrites != 0 {
-		m.rewrites = make([]rewrite, c.number())
-		for i := range m.rewrites {
-			m.rewrites[i] = rewrite{ref(c.number()), c.number()}
-		}
+		m.rewrites = c.span()
 	}
 	return m
 }
 
-// method returns the members of a class with an obfuscated name.
-func (m *Mapping) method(c class, obfuscated string) (members []member) {
-	for rest := cursor(m.members[c.members:]); ; {
-		name := ref(rest.number())
-		if name == 0 {
-			return nil
-		}
-		size := rest.number()
-		if m.strings.get(name) != obfuscated {
-			rest = rest[size:]
-			continue
-		}
-		for group := rest[:size]; len(group) > 0; {
-			members = append(members, group.member())
-		}
-		spreadAnnotations(members)
-		return members
+// method returns the method of a class with an obfuscated name.
+func (m *Mapping) method(c class, obfuscated string) (found method, ok bool) {
+	methods := m.methods[c.methods.from:c.methods.to]
+	i := sort.Search(len(methods), func(i int) bool { return m.strings.get(methods[i].name) >= obfuscated })
+	if i == len(methods) || m.strings.get(methods[i].name) != obfuscated {
+		return method{}, false
 	}
+	return methods[i], true
+}
+
+// membersAt returns a cursor at the first member of a method, and the number of members.
+func (m *Mapping) membersAt(x method) (first cursor, count int) {
+	rest := cursor(m.members[x.members:])
+	count = int(rest.number())
+	return rest, count
+}
+
+// all returns the members of a method, of which there are few.
+func (m *Mapping) all(x method) (members []member) {
+	rest, count := m.membersAt(x)
+	members = make([]member, count)
+	for i := range members {
+		members[i] = rest.member()
+	}
+	return members
 }
 
 // spreadAnnotations applies annotations to all members of a function: R8 writes them once.
@@ -172,7 +172,9 @@ func spreadAnnotations(members []member) {
 	for i := range members {
 		if a, ok := annotated[of(members[i])]; ok {
 			members[i].flags |= a.synthesized
-			members[i].residual = cmp.Or(members[i].residual, a.residual)
+			if members[i].residual = cmp.Or(members[i].residual, a.residual); members[i].residual != 0 {
+				members[i].flags |= hasResidual
+			}
 		}
 	}
 }

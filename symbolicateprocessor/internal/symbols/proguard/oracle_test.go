@@ -184,11 +184,11 @@ func compareSymbolic(m *Mapping, p Place, want symbolicResult) (difference strin
 	frames, status := m.Lookup(nil, p)
 	if want.Method != nil {
 		if function := frames[len(frames)-1].Function; !strings.HasSuffix(function, "."+*want.Method) {
-			if c, _ := m.class(p.Class); slices.ContainsFunc(m.method(c, p.Method), func(f member) bool { return f.lines.to == 0 }) {
+			if c, _ := m.class(p.Class); slices.ContainsFunc(m.slowMembers(c, p.Method), func(f member) bool { return f.lines.to == 0 }) {
 				return "remap_method leaves out members without lines", true
 			}
 			outermost := func(x chain) bool { return m.strings.get(x[len(x)-1].name) != *want.Method }
-			if c, _ := m.class(p.Class); status == symbols.Ambiguous && !slices.ContainsFunc(m.alternatives(c, p), outermost) {
+			if c, _ := m.class(p.Class); status == symbols.Ambiguous && !slices.ContainsFunc(m.slowAlternatives(c, p), outermost) {
 				return "merged classes", true
 			}
 			return fmt.Sprintf("function %s (%s) is not %s", function, status, *want.Method), false
@@ -198,7 +198,7 @@ func compareSymbolic(m *Mapping, p Place, want symbolicResult) (difference strin
 		return "none", true
 	}
 	c, _ := m.class(p.Class)
-	chains := m.alternatives(c, p)
+	chains := m.slowAlternatives(c, p)
 	if len(want.Frames) == 0 {
 		if slices.ContainsFunc(chains, func(x chain) bool { return x[0].hasLine(p.Line) && x[0].lines.to > 0 }) {
 			return "nothing found by the reference", false
@@ -250,7 +250,7 @@ func readFile(t testing.TB, path string) *Mapping {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer file.Close()
-	m, err := Read(file)
+	m, err := read(file)
 	require.NoError(t, err)
 	return m
 }
@@ -316,7 +316,7 @@ func compareRetrace(m *Mapping, p Place, want retraceResult) (difference string,
 			}
 		}
 	}
-	chains := m.alternatives(c, p)
+	chains := m.slowAlternatives(c, p)
 	inRange := slices.ContainsFunc(chains, func(x chain) bool { return x[0].hasLine(max(p.Line, 0)) || x[0].flags&hasLines == 0 })
 	obfuscated := retraced([]symbols.Frame{m.unlisted(c, p)})
 	if len(want) == 1 && !inRange && slices.Equal(want[0], obfuscated) {

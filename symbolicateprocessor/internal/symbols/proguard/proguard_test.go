@@ -20,7 +20,7 @@ func shop(t *testing.T) *Mapping {
 	t.Helper()
 	text, err := os.ReadFile("testdata/shop.txt")
 	require.NoError(t, err)
-	m, err := Read(strings.NewReader(string(text)))
+	m, err := read(strings.NewReader(string(text)))
 	require.NoError(t, err)
 	require.Zero(t, m.Unreadable)
 	return m
@@ -115,7 +115,7 @@ func TestOtherForms(t *testing.T) {
 		"signature once":    {"a.B -> a:\n    1:1:void b(a.C):5:5 -> r\n    # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"()V\"}\n    2:2:void b(a.C):6:6 -> r\n    2:3:void c():7:8 -> r", "a.r()V:2", "a.B.b(B.java:6)"},
 		"other alphabet":    {"ä.Ö -> ａ:\n    void läuft() -> ｒ", "ａ.ｒ", "ä.Ö.läuft(Ö.java:0)"},
 	} {
-		m, err := Read(strings.NewReader(c.mapping))
+		m, err := read(strings.NewReader(c.mapping))
 		require.NoError(t, err, name)
 		frames, _ := m.Lookup(nil, place(c.place))
 		assert.Equal(t, c.want, written(frames), name)
@@ -168,7 +168,7 @@ func TestUnreadable(t *testing.T) {
 	for name, text := range map[string]string{
 		"empty": "", "text": "hello\nworld\n", "members without a class": "    void a() -> b\n", "binary": "\x7fELF\x00\x01\n\x00",
 	} {
-		_, err := Read(strings.NewReader(text))
+		_, err := read(strings.NewReader(text))
 		assert.ErrorIs(t, err, ErrNoClass, name)
 	}
 	const good = "a.B -> a:\n    1:1:void run():5:5 -> a\n"
@@ -182,7 +182,7 @@ func TestUnreadable(t *testing.T) {
 		"a class without a colon and its members": {"a.C -> c\n    void a() -> b", 2},
 	} {
 		for _, text := range []string{good + c.line, good + c.line + "\nc.C -> cc:\n"} {
-			m, err := Read(strings.NewReader(text))
+			m, err := read(strings.NewReader(text))
 			require.NoError(t, err, name)
 			assert.Equal(t, c.want, m.Unreadable, name)
 			frames, _ := m.Lookup(nil, Place{Class: "a", Method: "a", Line: 1})

@@ -10,18 +10,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"strings"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // ErrNoClass is the error of a file without any class line: it is not a mapping.
 var ErrNoClass = errors.New("ProGuard mapping: the file has no line of a class")
 
-// Read reads a mapping file. It holds only the result in memory.
-func Read(file io.Reader) (*Mapping, error) {
-	r := reader{interner: newInterner()}
+// Limits are the work and the memory of reading a mapping, per byte of the file. The mappings of
+// real apps need a quarter of the file, and twice of that while lists grow.
+var Limits = symbols.Limits{Steps: 32, Memory: 4}
+
+// Read reads a mapping file, within the limits of the work. It holds only the result in memory.
+func Read(work *symbols.Work, file io.Reader) (*Mapping, error) {
+	r := reader{interner: newInterner(), work: work, large: map[uint32]*largeMethod{}}
 	for lines := bufio.NewReaderSize(file, maxLine); ; {
 		line, err := lines.ReadSlice('\n')
+		if failure := r.account(len(line)); failure != nil {
+			return nil, fmt.Errorf("ProGuard mapping: %w", failure)
+		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			r.unreadable++
 			err = skipLine(lines)
@@ -42,7 +53,10 @@ func Read(file io.Reader) (*Mapping, error) {
 	if len(r.classes) == 0 {
 		return nil, ErrNoClass
 	}
-	return r.mapping(), nil
+	if err := r.account(0); err != nil {
+		return nil, fmt.Errorf("ProGuard mapping: %w", err)
+	}
+	return r.mapping()
 }
 
 func skipLine(lines *bufio.Reader) error {
@@ -56,16 +70,26 @@ func skipLine(lines *bufio.Reader) error {
 // reader has the class that is being read, and the encoded classes before it.
 type reader struct {
 	*interner
+	work    *symbols.Work
+	claimed int64
+
 	classes    []class
+	methods    []method
+	pairs      []pair
+	rules      []rewrite
+	large      map[uint32]*largeMethod
+	largeBytes int64
 	out        []byte
 	unreadable int
 
-	inClass   bool
-	pending   member // the last member: its annotations follow
-	name      ref    // the obfuscated name of pending
-	annotates target
-	spans     []span // the members of the class
-	encoded   []byte
+	inClass      bool
+	pending      member // the last member: its annotations follow
+	pendingRules []rewrite
+	name         ref // the obfuscated name of pending
+	annotates    target
+	spans        []encodedMember // of the class
+	annotated    bool            // some of them have annotations to spread
+	encoded      []byte
 }
 
 // target is the kind of line that annotations belong to.
@@ -77,10 +101,37 @@ const (
 	theMember
 )
 
-// span is an encoded member.
-type span struct {
-	name     ref
-	from, to uint32
+type encodedMember struct {
+	name ref
+	span // in reader.encoded
+}
+
+// account counts the work for a line, and claims memory before the line needs it: lists grow to
+// twice their size, and an element needs less than the text of its line, apart from a constant.
+func (r *reader) account(line int) error {
+	if err := r.work.Step(2 * line); err != nil {
+		return err
+	}
+	lists := int64(len(r.text)) + int64(len(r.out)) + int64(len(r.encoded)) + lengthOf(r.classes) + lengthOf(r.methods) + lengthOf(r.pairs) + lengthOf(r.rules) + lengthOf(r.spans)
+	needed := 2*(lists+int64(line)) + 3*lengthOf(r.slots) + r.largeBytes
+	if needed <= r.claimed {
+		return nil
+	}
+	more := needed - r.claimed + claimAtOnce
+	r.claimed += more
+	return r.work.Claim(more)
+}
+
+// claimAtOnce is claimed in advance, so that most lines claim nothing.
+const claimAtOnce = 64 << 10
+
+func lengthOf[T any](list []T) int64 { return int64(len(list)) * int64(unsafe.Sizeof(*new(T))) }
+
+// appendSpan appends elements to a list of the mapping.
+func appendSpan[T any](list *[]T, elements []T) span {
+	from := len(*list)
+	*list = append(*list, elements...)
+	return span{uint32(from), uint32(len(*list))}
 }
 
 // line reads a line. Indentation distinguishes members from classes; compilers use four spaces,
@@ -107,7 +158,7 @@ func (r *reader) class(line []byte) {
 		r.unreadable++
 		return
 	}
-	r.classes = append(r.classes, class{original: r.ref(original), obfuscated: r.ref(obfuscated), members: uint32(len(r.out))})
+	r.classes = append(r.classes, class{original: r.ref(original), obfuscated: r.ref(obfuscated)})
 	r.inClass, r.annotates = true, theClass
 }
 
@@ -217,11 +268,17 @@ func cutLast(text []byte, separator string) (before, after []byte, ok bool) {
 // endMember encodes the pending member.
 func (r *reader) endMember() {
 	if r.annotates == theMember {
+		if len(r.pendingRules) > 0 {
+			slices.SortStableFunc(r.pendingRules, func(a, b rewrite) int { return strings.Compare(r.get(a.throws), r.get(b.throws)) })
+			r.pending.rewrites = appendSpan(&r.rules, r.pendingRules) // of several for an exception, the first one counts
+			r.pending.flags |= hasRewrites
+		}
+		r.annotated = r.annotated || r.pending.flags&(isSynthesized|hasResidual) != 0
 		from := len(r.encoded)
 		r.encoded = appendMember(r.encoded, &r.pending)
-		r.spans = append(r.spans, span{r.name, uint32(from), uint32(len(r.encoded))})
+		r.spans = append(r.spans, encodedMember{r.name, span{uint32(from), uint32(len(r.encoded))}})
 	}
-	r.annotates = nothing
+	r.annotates, r.pendingRules = nothing, r.pendingRules[:0]
 }
 
 // endClass writes the members of the class, by obfuscated name.
@@ -230,28 +287,62 @@ func (r *reader) endClass() {
 	if !r.inClass {
 		return
 	}
-	slices.SortStableFunc(r.spans, func(a, b span) int { return cmp.Compare(a.name, b.name) })
+	r.inClass = false
+	c := &r.classes[len(r.classes)-1]
+	c.methods.from = uint32(len(r.methods))
+	slices.SortStableFunc(r.spans, func(a, b encodedMember) int { return cmp.Compare(a.name, b.name) })
 	for rest := r.spans; len(rest) > 0; {
-		n, size := 0, uint64(0)
-		for ; n < len(rest) && rest[n].name == rest[0].name; n++ {
-			if n < maxMembers {
-				size += uint64(rest[n].to - rest[n].from)
-			}
-		}
-		r.out = binary.AppendUvarint(binary.AppendUvarint(r.out, uint64(rest[0].name)), size)
-		for _, s := range rest[:min(n, maxMembers)] {
-			r.out = append(r.out, r.encoded[s.from:s.to]...)
+		n := 1
+		for n < len(rest) && rest[n].name == rest[0].name {
+			n++
 		}
 		r.unreadable += max(n-maxMembers, 0)
+		r.endMethod(*c, rest[:min(n, maxMembers)])
 		rest = rest[n:]
 	}
-	r.out = append(r.out, 0)
-	r.spans, r.encoded, r.inClass = r.spans[:0], r.encoded[:0], false
+	c.methods.to = uint32(len(r.methods))
+	methods := r.methods[c.methods.from:]
+	slices.SortFunc(methods, func(a, b method) int { return strings.Compare(r.get(a.name), r.get(b.name)) })
+	r.spans, r.encoded, r.annotated = r.spans[:0], r.encoded[:0], false
+}
+
+// endMethod writes the members of a method.
+func (r *reader) endMethod(c class, encoded []encodedMember) {
+	start := len(r.out)
+	r.methods = append(r.methods, method{encoded[0].name, uint32(start)})
+	r.out = binary.AppendUvarint(r.out, uint64(len(encoded)))
+	if !r.annotated && len(encoded) <= smallMethod {
+		for _, e := range encoded {
+			r.out = append(r.out, r.encoded[e.from:e.to]...)
+		}
+		return
+	}
+	members, at := make([]member, len(encoded)), make([]uint32, len(encoded))
+	for i, e := range encoded {
+		rest := cursor(r.encoded[e.from:e.to])
+		members[i] = rest.member()
+	}
+	spreadAnnotations(members)
+	for i := range members {
+		at[i] = uint32(len(r.out))
+		r.out = appendMember(r.out, &members[i])
+	}
+	if len(members) > smallMethod {
+		l := newLargeMethod(c, members, at)
+		r.large[uint32(start)] = l
+		r.largeBytes += l.bytes()
+	}
 }
 
 // mapping sorts the classes.
-func (r *reader) mapping() *Mapping {
-	m := &Mapping{Unreadable: r.unreadable, strings: stringTable{slices.Clone(r.text)}, classes: slices.Clone(r.classes), members: slices.Clone(r.out)}
+func (r *reader) mapping() (*Mapping, error) {
+	m := &Mapping{
+		Unreadable: r.unreadable, strings: stringTable{slices.Clone(r.text)}, classes: slices.Clone(r.classes), members: slices.Clone(r.out),
+		methods: slices.Clone(r.methods), pairs: slices.Clone(r.pairs), rules: slices.Clone(r.rules), large: r.large,
+	}
+	if err := r.work.Step(len(m.classes) * bits.Len(uint(len(m.classes)))); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(m.classes, func(a, b class) int {
 		return strings.Compare(m.strings.get(a.obfuscated), m.strings.get(b.obfuscated))
 	})
@@ -261,5 +352,5 @@ func (r *reader) mapping() *Mapping {
 		}
 	}
 	slices.SortFunc(m.files, func(a, b uint32) int { return cmp.Compare(m.classes[a].original, m.classes[b].original) })
-	return m
+	return m, nil
 }

@@ -4,24 +4,31 @@ package proguard
 
 import "strings"
 
-// withSignature returns the chains whose function, the last member, has an obfuscated descriptor;
-// all chains if none has it.
-func (m *Mapping) withSignature(chains []chain, descriptor string) []chain {
-	if residual := filtered(chains, func(x chain) bool { return x.residual() != 0 && m.strings.get(x.residual()) == descriptor }); len(residual) > 0 {
+// maxDescriptor bounds the descriptor of a method. The JVM permits 255 parameters.
+const maxDescriptor = 16 << 10
+
+// withSignature returns the elements whose function, the last member, has an obfuscated descriptor;
+// all elements if none has it.
+func withSignature[T any](m *Mapping, list []T, function func(T) member, descriptor string) []T {
+	if len(descriptor) > maxDescriptor {
+		return list
+	}
+	residual := filtered(list, func(x T) bool {
+		r := function(x).residual
+		return r != 0 && m.strings.get(r) == descriptor
+	})
+	if len(residual) > 0 {
 		return residual
 	}
 	parameters, result, ok := m.original(descriptor)
 	if !ok {
-		return chains
+		return list
 	}
-	signature := func(x chain) string { return m.strings.get(x[len(x)-1].signature) }
-	chains = preferred(chains, func(x chain) bool { return strings.HasSuffix(signature(x), " "+parameters) })
-	return preferred(chains, func(x chain) bool { return signature(x) == result+" "+parameters })
+	signature := func(x T) string { return m.strings.get(function(x).signature) }
+	suffix := " " + parameters
+	list = preferred(list, func(x T) bool { return strings.HasSuffix(signature(x), suffix) })
+	return preferred(list, func(x T) bool { return signature(x) == result+suffix })
 }
-
-// residual returns the obfuscated descriptor of the function if it does not follow from the
-// original.
-func (x chain) residual() ref { return x[len(x)-1].residual }
 
 // original returns the types of a descriptor as a mapping writes them, with original classes.
 func (m *Mapping) original(descriptor string) (parameters, result string, ok bool) {

@@ -3,6 +3,7 @@
 package proguard
 
 import (
+	"sort"
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -15,8 +16,13 @@ func (m *Mapping) Outline(p Place) bool {
 	if !ok {
 		return false
 	}
-	members := m.method(c, p.Method)
-	return len(members) > 0 && members[0].flags&isOutline != 0
+	x, ok := m.method(c, p.Method)
+	if !ok {
+		return false
+	}
+	members, _ := m.membersAt(x)
+	first := members.member()
+	return first.flags&isOutline != 0
 }
 
 // LookupStack calls yield for each place of a stack of an exception, innermost first, with its
@@ -47,40 +53,54 @@ func (m *Mapping) LookupStack(thrown string, stack []Place, yield func(i int, fr
 // callsite returns the line that outlined code had in the method that calls the outline: the place
 // itself has the line of the call.
 func (m *Mapping) callsite(p Place, outline int64) int64 {
-	c, ok := m.class(p.Class)
-	if !ok {
-		return p.Line
-	}
-	for _, x := range m.alternatives(c, p) {
-		for _, f := range x {
-			for _, position := range f.callsites {
-				if int64(position.from) == outline {
-					return int64(position.to)
-				}
-			}
+	m.eachMember(p, func(f member) bool {
+		positions := m.pairs[f.callsites.from:f.callsites.to]
+		i := sort.Search(len(positions), func(i int) bool { return int64(positions[i].from) >= outline })
+		if i == len(positions) || int64(positions[i].from) != outline {
+			return true
 		}
-	}
+		p.Line = int64(positions[i].to)
+		return false
+	})
 	return p.Line
 }
 
 // removed returns the number of innermost functions that R8 added, for example to check for null.
-func (m *Mapping) removed(thrown string, p Place) int {
-	c, ok := m.class(p.Class)
-	if !ok {
+func (m *Mapping) removed(thrown string, p Place) (count int) {
+	if len(thrown) > maxName {
 		return 0
 	}
 	if original, known := m.Class(thrown); known {
 		thrown = original
 	}
 	descriptor := "L" + strings.ReplaceAll(thrown, ".", "/") + ";"
-	for _, x := range m.alternatives(c, p) {
-		for _, f := range x {
-			for _, rule := range f.rewrites {
-				if m.strings.get(rule.throws) == descriptor {
-					return int(min(rule.remove, maxMembers))
-				}
+	m.eachMember(p, func(f member) bool {
+		rules := m.rules[f.rewrites.from:f.rewrites.to]
+		i := sort.Search(len(rules), func(i int) bool { return m.strings.get(rules[i].throws) >= descriptor })
+		if i == len(rules) || m.strings.get(rules[i].throws) != descriptor {
+			return true
+		}
+		count = int(min(rules[i].remove, maxMembers))
+		return false
+	})
+	return count
+}
+
+// eachMember visits the members of the alternatives of a place until visit returns false.
+func (m *Mapping) eachMember(p Place, visit func(member) bool) {
+	c, known := m.class(p.Class)
+	if !known {
+		return
+	}
+	x, known := m.method(c, p.Method)
+	if !known {
+		return
+	}
+	for _, members := range m.alternatives(x, p).chains {
+		for _, f := range members {
+			if !visit(f) {
+				return
 			}
 		}
 	}
-	return 0
 }

@@ -4,9 +4,12 @@ package sourcemap
 
 import (
 	"cmp"
+	"errors"
+	"math/bits"
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
@@ -17,7 +20,7 @@ type File struct {
 	scopes []scope // in order of start
 	names  texts
 	// byColumn orders scopes by the column of their parameters: see [File.DefinitionInColumn].
-	byColumn []int32
+	byColumn []inColumn
 }
 
 // scope is a function with its original names.
@@ -25,79 +28,140 @@ type scope struct {
 	start, end   place
 	params       place
 	parent       int32 // -1: none
+	jump         int32 // a parent of a parent, for scopeAt; -1: none
 	name, method int32 // in names; method starts with the class
 	raw          int32 // the name in the generated file
 }
 
+const scopeBytes = int64(unsafe.Sizeof(scope{}) + unsafe.Sizeof(inColumn{}))
+
 // NewFile joins a map and the text of its generated file, which may be empty. Without the text, or
-// if its brackets do not match, only functions with a name of their own in the map get names.
-func NewFile(m *Map, script string) *File {
+// if its brackets do not match, only functions with a name of their own in the map get names. The
+// error is that of the work.
+func NewFile(work *symbols.Work, m *Map, script string) (*File, error) {
 	f := &File{m: m}
-	f.names.add("")
-	functions, err := functionsOf(script)
-	if err != nil {
-		return f
+	b := fileBuilder{File: f, work: work}
+	if err := f.names.add(work, ""); err != nil {
+		return nil, err
 	}
-	f.scopes, f.names.ends = slices.Grow(f.scopes, len(functions)), slices.Grow(f.names.ends, 2*len(functions))
-	classes := map[place]int32{}
-	var open []int32
-	for i, fn := range functions {
-		for len(open) > 0 && f.scopes[open[len(open)-1]].end.compare(fn.start) <= 0 {
-			open = open[:len(open)-1]
+	if err := findFunctions(work, script, &b); err != nil {
+		if b.err != nil || !isSyntax(err) {
+			return nil, err
 		}
-		s := scope{start: fn.start, end: fn.end, params: fn.params, parent: -1, name: f.name(m.original(fn.name)), raw: f.name(generated(fn.name))}
-		plain := f.names.at(int(s.name))
-		s.method = s.name
-		if fn.class != nil && s.name != 0 {
-			class, known := classes[fn.class[0].at]
-			if !known {
-				class = f.name(m.original(fn.class))
-				classes[fn.class[0].at] = class
-			}
-			if plain == "constructor" {
-				s.name, s.method = class, f.name("new "+f.names.at(int(class)))
-			} else {
-				s.method = f.name(fn.accessor + f.names.at(int(class)) + "." + plain)
-			}
-		}
-		if fn.accessor != "" && plain != "" {
-			s.name, s.raw = f.name(fn.accessor+plain), f.name(fn.accessor+f.names.at(int(s.raw)))
-			if fn.class == nil {
-				s.method = s.name
-			}
-		}
-		if len(open) > 0 {
-			s.parent = open[len(open)-1]
-		}
-		f.scopes = append(f.scopes, s)
-		open = append(open, int32(i))
+		return &File{m: m}, nil
 	}
-	f.orderByColumn()
-	return f
+	return f, b.finish()
+}
+
+// fileBuilder adds functions to a file.
+type fileBuilder struct {
+	*File
+	work *symbols.Work
+	err  error // of the work
+}
+
+// begin implements functions.
+func (b *fileBuilder) begin(fn function) (int, error) {
+	b.claim(scopeBytes)
+	s := scope{start: fn.start, params: fn.params, parent: -1, jump: -1, name: b.name(b.original(fn.name)), raw: b.name(generated(fn.name))}
+	plain := b.text(s.name)
+	s.method = s.name
+	if fn.class != 0 && s.name != 0 {
+		if plain == "constructor" {
+			s.name, s.method = fn.class, b.name("new "+b.text(fn.class))
+		} else {
+			s.method = b.name(fn.accessor + b.text(fn.class) + "." + plain)
+		}
+	}
+	if fn.accessor != "" && plain != "" {
+		s.name, s.raw = b.name(fn.accessor+plain), b.name(fn.accessor+b.text(s.raw))
+		if fn.class == 0 {
+			s.method = s.name
+		}
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	b.scopes = append(b.scopes, s)
+	return len(b.scopes) - 1, nil
+}
+
+// end implements functions.
+func (b *fileBuilder) end(number int, at place) { b.scopes[number].end = at }
+
+// class implements functions.
+func (b *fileBuilder) class(name []part) (int32, error) { return b.name(b.original(name)), b.err }
+
+func (b *fileBuilder) claim(bytes int64) {
+	if b.err == nil {
+		b.err = b.work.Claim(bytes)
+	}
 }
 
 // name stores a name; 0 is the empty one.
-func (f *File) name(s string) int32 {
-	if s = clip(s); s == "" {
+func (b *fileBuilder) name(s string) int32 {
+	if s = clip(s); s == "" || b.err != nil {
 		return 0
 	}
-	f.names.add(s)
-	return int32(f.names.len() - 1)
+	b.err = b.names.add(b.work, s)
+	return int32(b.names.len() - 1)
+}
+
+// original returns the original form of a name: the map has identifiers that the minifier changed.
+func (b *fileBuilder) original(name []part) string {
+	var words []string
+	for _, p := range name {
+		if err := b.work.Step(lookupSteps); b.err == nil {
+			b.err = err
+		}
+		words = append(words, or(b.m.nameAt(p.at.line, p.at.column), p.text))
+	}
+	return strings.Join(words, ".")
+}
+
+// lookupSteps is the work of a lookup in the map: a binary search, and two blocks.
+const lookupSteps = 64
+
+// finish orders the functions, and links them with those around them.
+func (b *fileBuilder) finish() error {
+	f := b.File
+	// Calls that looked like methods have no end.
+	f.scopes = slices.DeleteFunc(f.scopes, func(s scope) bool { return s.end == place{} })
+	if err := b.work.Step(len(f.scopes) * bits.Len(uint(len(f.scopes)))); err != nil {
+		return err
+	}
+	slices.SortFunc(f.scopes, func(a, b scope) int { return a.start.compare(b.start) })
+	var open []int32 // the functions around the current one
+	for i := range f.scopes {
+		s := &f.scopes[i]
+		for len(open) > 0 && f.scopes[open[len(open)-1]].end.compare(s.start) <= 0 {
+			open = open[:len(open)-1]
+		}
+		if depth := len(open); depth > 0 {
+			s.parent = open[depth-1]
+			if around := f.scopes[s.parent].end; around.compare(s.end) < 0 { // no JavaScript
+				s.end = around
+			}
+			s.jump = open[jumpFrom(depth)]
+		}
+		open = append(open, int32(i))
+	}
+	f.orderByColumn()
+	return nil
+}
+
+// jumpFrom returns the depth to which a function at a depth jumps: without the lowest set bit.
+func jumpFrom(depth int) int { return depth & (depth - 1) }
+
+// isSyntax reports whether an error is about the script, rather than about the work.
+func isSyntax(err error) bool {
+	return errors.Is(err, errBrackets) || errors.Is(err, errUnclosed) || errors.Is(err, errTooLarge)
 }
 
 // maxName bounds names: the name of a class is repeated for each method.
 const maxName = 256
 
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxName)], "") }
-
-// original returns the original form of a name: the map has identifiers that the minifier changed.
-func (m *Map) original(name []part) string {
-	var words []string
-	for _, p := range name {
-		words = append(words, or(m.nameAt(p.at.line, p.at.column), p.text))
-	}
-	return strings.Join(words, ".")
-}
 
 func generated(name []part) string {
 	var words []string
@@ -116,8 +180,10 @@ func or(a, b string) string {
 
 // Bytes returns the approximate memory of the file.
 func (f *File) Bytes() int64 {
-	return f.m.Bytes() + f.names.bytes() + int64(cap(f.scopes))*40 + int64(cap(f.byColumn))*4
+	return f.m.Bytes() + f.names.bytes() + int64(cap(f.scopes))*int64(unsafe.Sizeof(scope{})) + int64(cap(f.byColumn))*int64(unsafe.Sizeof(inColumn{}))
 }
+
+func (f *File) text(name int32) string { return f.names.at(int(name)) }
 
 // DebugID returns the debug ID in the map.
 func (f *File) DebugID() string { return f.m.DebugID }
@@ -146,18 +212,24 @@ func (f *File) at(dst []symbols.Frame, raw string, line, column int64, nameOf fu
 	}
 	frame := symbols.Frame{File: position.Source, Line: int64(position.Line) + 1, Column: int64(position.Column) + 1, Library: position.Ignored}
 	if i := f.scopeAt(at); i >= 0 {
-		frame.Function = f.names.at(int(nameOf(f.scopes[i])))
+		frame.Function = f.text(nameOf(f.scopes[i]))
 	} else if f.scopes == nil {
 		frame.Function = f.m.definedAt(raw, at)
 	}
 	return append(dst, frame), symbols.OK
 }
 
-// scopeAt returns the innermost function around a place, or -1.
+// scopeAt returns the innermost function around a place, or -1. Functions that end before the place
+// do so in order from the inside out, so that jumps over several of them find the first that does
+// not: x=>x=>x=> can be nested a million times.
 func (f *File) scopeAt(at place) int32 {
 	i := int32(sort.Search(len(f.scopes), func(i int) bool { return f.scopes[i].start.compare(at) > 0 })) - 1
 	for i >= 0 && f.scopes[i].end.compare(at) <= 0 {
-		i = f.scopes[i].parent
+		if jump := f.scopes[i].jump; jump >= 0 && f.scopes[jump].end.compare(at) <= 0 {
+			i = jump
+		} else {
+			i = f.scopes[i].parent
+		}
 	}
 	return i
 }
@@ -181,56 +253,69 @@ func (m *Map) definedAt(raw string, at place) string {
 	return ""
 }
 
+// inColumn is a function in the order of its column and of the last part of its generated name.
+type inColumn struct {
+	scope int32
+	// next is the position of the next function with another column or original name.
+	next int32
+}
+
 // DefinitionInColumn returns the function with a generated name that is defined in a column,
 // whatever the line: profiles of node have the column of the definition, but the line of the call.
-// If several functions fit, it returns only a name, and only if they share it.
+// If several functions fit, it returns only a name, and only if they share it. A function without a
+// name fits all.
 func (f *File) DefinitionInColumn(dst []symbols.Frame, raw string, column int64) ([]symbols.Frame, symbols.Status) {
-	if lines, ok := f.m.tokens.lines(1); ok && len(lines) == 1 {
-		return f.Definition(dst, raw, int64(lines[0])+1, column)
+	if line, ok := f.m.tokens.onlyLine(); ok {
+		return f.Definition(dst, raw, int64(line)+1, column)
 	}
-	candidates := f.inColumn(column - 1)
-	var found []scope
-	for _, i := range candidates {
-		if s := f.scopes[i]; raw == "" || f.names.at(int(s.raw)) == raw || lastPart(raw) == lastPart(f.names.at(int(s.raw))) {
-			found = append(found, s)
+	last := lastPart(raw)
+	compare := func(x inColumn) int {
+		s := &f.scopes[x.scope]
+		if c := cmp.Compare(int64(s.params.column), column-1); c != 0 || raw == "" {
+			return c
 		}
+		return strings.Compare(lastPart(f.text(s.raw)), last)
 	}
-	switch {
-	case len(found) == 0:
+	first := sort.Search(len(f.byColumn), func(i int) bool { return compare(f.byColumn[i]) >= 0 })
+	end := first + sort.Search(len(f.byColumn)-first, func(i int) bool { return compare(f.byColumn[first+i]) > 0 })
+	if first == end {
 		return dst, symbols.NoSymbol
-	case len(found) == 1:
-		return f.Definition(dst, raw, int64(found[0].params.line)+1, column)
 	}
-	name := f.names.at(int(found[0].name))
-	for _, s := range found {
-		if f.names.at(int(s.name)) != name {
-			return dst, symbols.Ambiguous
-		}
+	found := &f.scopes[f.byColumn[first].scope]
+	switch {
+	case end-first == 1:
+		return f.Definition(dst, raw, int64(found.params.line)+1, column)
+	case int(f.byColumn[first].next) < end:
+		return dst, symbols.Ambiguous
 	}
-	return append(dst, symbols.Frame{Function: name}), symbols.Ambiguous
+	return append(dst, symbols.Frame{Function: f.text(found.name)}), symbols.Ambiguous
 }
 
-func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
-
-// inColumn returns the functions that are defined in a column.
-func (f *File) inColumn(column int64) []int32 {
-	first := sort.Search(len(f.byColumn), func(i int) bool { return int64(f.scopes[f.byColumn[i]].params.column) >= column })
-	end := first
-	for end < len(f.byColumn) && end-first < maxCandidates && int64(f.scopes[f.byColumn[end]].params.column) == column {
-		end++
-	}
-	return f.byColumn[first:end]
+// lastPart returns the part of a name after its last dot, or more than maxName bytes of it: it
+// equals no name then.
+func lastPart(name string) string {
+	name = name[max(0, len(name)-maxName-1):]
+	return name[strings.LastIndexByte(name, '.')+1:]
 }
-
-// maxCandidates: a file with more functions in a column is not minified.
-const maxCandidates = 1000
 
 func (f *File) orderByColumn() {
-	f.byColumn = make([]int32, len(f.scopes))
+	f.byColumn = make([]inColumn, len(f.scopes))
 	for i := range f.byColumn {
-		f.byColumn[i] = int32(i)
+		f.byColumn[i].scope = int32(i)
 	}
-	slices.SortFunc(f.byColumn, func(a, b int32) int {
-		return cmp.Compare(f.scopes[a].params.column, f.scopes[b].params.column)
+	slices.SortFunc(f.byColumn, func(a, b inColumn) int {
+		s, t := &f.scopes[a.scope], &f.scopes[b.scope]
+		return cmp.Or(cmp.Compare(s.params.column, t.params.column), strings.Compare(lastPart(f.text(s.raw)), lastPart(f.text(t.raw))),
+			cmp.Compare(a.scope, b.scope))
 	})
+	next := int32(len(f.byColumn))
+	for i := len(f.byColumn) - 1; i >= 0; i-- {
+		f.byColumn[i].next = next
+		if i > 0 {
+			s, before := &f.scopes[f.byColumn[i].scope], &f.scopes[f.byColumn[i-1].scope]
+			if s.params.column != before.params.column || f.text(s.name) != f.text(before.name) {
+				next = int32(i)
+			}
+		}
+	}
 }

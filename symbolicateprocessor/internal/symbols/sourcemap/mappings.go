@@ -3,52 +3,56 @@
 package sourcemap
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // decodeMappings adds the tokens of a mappings field, shifted by the offset of its section, after
 // check has seen them. It accepts tokens of a line in any order.
-func decodeMappings(text []byte, offset place, to *tokens, check func(*token) error) error {
-	before := *to
-	err := eachToken(text, offset, func(t token) error {
+func decodeMappings(work *symbols.Work, text []byte, offset place, to *tokens, check func(*token) error) error {
+	count, longest := countTokens(text)
+	if err := errors.Join(work.Step(len(text)), to.reserve(work, count)); err != nil {
+		return err
+	}
+	before, end := *to, to.end()
+	err := eachToken(work, text, offset, func(t token) error {
 		if err := check(&t); err != nil {
 			return err
 		}
-		return to.append(t)
+		return to.append(work, t)
 	})
 	if !errors.Is(err, errUnsorted) {
 		return err
 	}
 	// Few tools write such maps; only these need a complete line in memory.
-	*to = before
-	var line []token
-	flush := func() error { // in order of place
-		slices.SortStableFunc(line, func(a, b token) int { return cmp.Compare(a.column, b.column) })
-		for _, t := range line {
+	to.truncate(work, before, end)
+	needed := int64(longest) * int64(unsafe.Sizeof(token{})+unsafe.Sizeof(uint64(0)))
+	if err := work.Claim(needed); err != nil {
+		return err
+	}
+	defer work.Free(needed)
+	line := unsortedLine{make([]token, 0, longest), make([]uint64, 0, longest)}
+	flush := func() error {
+		return line.flush(work, func(t token) error {
 			if err := check(&t); err != nil {
 				return err
 			}
-			if err := to.append(t); err != nil {
-				return err
-			}
-		}
-		line = line[:0]
-		return nil
+			return to.append(work, t)
+		})
 	}
-	err = eachToken(text, offset, func(t token) error {
-		if len(line) > 0 && line[0].line != t.line {
+	err = eachToken(work, text, offset, func(t token) error {
+		if len(line.tokens) > 0 && line.tokens[0].line != t.line {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
-		if len(line) == maxTokens {
-			return errTooMany
-		}
-		line = append(line, t)
+		line.add(t)
 		return nil
 	})
 	if err != nil {
@@ -57,22 +61,72 @@ func decodeMappings(text []byte, offset place, to *tokens, check func(*token) er
 	return flush()
 }
 
+// countTokens returns the numbers of tokens in a text, and in its longest line.
+func countTokens(text []byte) (count, longest int) {
+	line, inside := 0, false
+	for _, c := range text {
+		switch {
+		case c == ';':
+			longest, line, inside = max(longest, line), 0, false
+		case c == ',':
+			inside = false
+		case !inside:
+			line, count, inside = line+1, count+1, true
+		}
+	}
+	return count, max(longest, line)
+}
+
+// unsortedLine has the tokens of a line, and their columns with their positions in the list: tokens
+// with equal columns keep their order.
+type unsortedLine struct {
+	tokens []token
+	order  []uint64
+}
+
+func (l *unsortedLine) add(t token) {
+	l.order = append(l.order, uint64(t.column)<<32|uint64(len(l.tokens)))
+	l.tokens = append(l.tokens, t)
+}
+
+// flush visits the tokens in order of their columns, and empties the line.
+func (l *unsortedLine) flush(work *symbols.Work, visit func(token) error) error {
+	if err := work.Step(len(l.order) * bits.Len(uint(len(l.order))) / 4); err != nil {
+		return err
+	}
+	slices.Sort(l.order)
+	for _, key := range l.order {
+		if err := visit(l.tokens[uint32(key)]); err != nil {
+			return err
+		}
+	}
+	l.tokens, l.order = l.tokens[:0], l.order[:0]
+	return nil
+}
+
 // place is a line and a column from 0.
 type place struct{ line, column uint32 }
 
 // eachToken decodes base64 VLQ: a field is the difference from the previous field of the same kind;
 // the column restarts on each line.
-func eachToken(text []byte, offset place, visit func(token) error) error {
+func eachToken(work *symbols.Work, text []byte, offset place, visit func(token) error) error {
 	t := token{line: offset.line, column: offset.column, source: -1, name: -1}
+	counted := 0
 	var source, sourceLine, sourceColumn, name int64
 	column := int64(offset.column)
 	for i := 0; i < len(text); {
+		if i-counted >= stepBytes {
+			if err := work.Step(i - counted); err != nil {
+				return err
+			}
+			counted = i
+		}
 		switch text[i] {
 		case ';':
-			t.line++
-			if t.line == math.MaxUint32 {
+			if t.line == math.MaxInt32 {
 				return errors.New("too many lines")
 			}
+			t.line++
 			column = 0
 			i++
 			continue
@@ -115,6 +169,9 @@ func eachToken(text []byte, offset place, visit func(token) error) error {
 	}
 	return nil
 }
+
+// stepBytes is the size of a piece of a text that is counted as work at once.
+const stepBytes = 1 << 12
 
 // decodeVLQ returns the value at i, and the position after it.
 func decodeVLQ(text []byte, i int) (value int64, next int, ok bool) {

@@ -128,17 +128,15 @@ func compare(t *testing.T, r request, answers []byte) {
 	require.Len(t, results, len(r.Places))
 	text, err := os.ReadFile(r.Map)
 	require.NoError(t, err)
-	m, err := Read(text)
-	require.NoError(t, err)
 	script, err := os.ReadFile(r.Script)
 	require.NoError(t, err)
-	_, err = functionsOf(string(script))
+	file, _, err := open(text, string(script))
 	require.NoError(t, err)
-	file := NewFile(m, string(script))
+	require.NotNil(t, file.scopes)
 	equal, listed := 0, map[string]int{}
 	for i, at := range r.Places {
 		want := results[i]
-		position, ok := m.Lookup(at[0], at[1])
+		position, ok := file.m.Lookup(at[0], at[1])
 		if reason := listedPosition(want, at); reason != "" {
 			listed[reason]++
 			assert.False(t, ok, "place %v", at)

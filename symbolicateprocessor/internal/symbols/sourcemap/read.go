@@ -4,10 +4,17 @@ package sourcemap
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 const (
@@ -15,31 +22,33 @@ const (
 	// use have some 50 MB.
 	maxFile = 512 << 20
 
-	// maxTexts bounds sources and names: an element of a list needs three bytes of the file and
-	// four more in memory.
+	// maxTexts bounds sources and names.
 	maxTexts = 1 << 22
 
 	maxSections = 1 << 16
 
-	// maxSourceText bounds a long sourceRoot in front of many sources.
-	maxSourceText = 64 << 20
+	// maxRoot bounds a sourceRoot, which precedes each source, and maxVersion and maxID fields that
+	// are a few characters long.
+	maxRoot    = 4096
+	maxVersion = 16
+	maxID      = 128
 )
 
 // document is the JSON of a map or of a section. Other fields, among them sourcesContent, are
 // skipped.
 type document struct {
-	Version    json.Number  `json:"version"`
-	SourceRoot *string      `json:"sourceRoot"`
-	Sources    textList     `json:"sources"`
-	Names      textList     `json:"names"`
-	Mappings   mappingsText `json:"mappings"`
-	Sections   sectionList  `json:"sections"`
+	Version    raw `json:"version"`
+	SourceRoot raw `json:"sourceRoot"`
+	Sources    raw `json:"sources"`
+	Names      raw `json:"names"`
+	Mappings   raw `json:"mappings"`
+	Sections   raw `json:"sections"`
 
-	IgnoreList    []uint32 `json:"ignoreList"`
-	OldIgnoreList []uint32 `json:"x_google_ignoreList"`
+	IgnoreList    raw `json:"ignoreList"`
+	OldIgnoreList raw `json:"x_google_ignoreList"`
 
-	DebugIDSnake string `json:"debug_id"` // the bundlers' plugins
-	DebugID      string `json:"debugId"`  // ECMA-426
+	DebugIDSnake raw `json:"debug_id"` // the bundlers' plugins
+	DebugID      raw `json:"debugId"`  // ECMA-426
 }
 
 type section struct {
@@ -47,23 +56,47 @@ type section struct {
 	Map    *document                     `json:"map"`
 }
 
-// Read reads a map. It refuses input that needs more memory than a few times its size.
-func Read(data []byte) (*Map, error) {
+// raw is the text of a valid JSON value; nil for null. It shares the memory of the JSON, and its
+// values are read one at a time: a list of a million zeros is not a list of a million strings.
+type raw []byte
+
+func (r *raw) UnmarshalJSON(text []byte) error {
+	if *r = text; string(text) == "null" {
+		*r = nil
+	}
+	return nil
+}
+
+// Read reads a map, within the limits of the work. The map does not refer to data.
+func Read(work *symbols.Work, data []byte) (*Map, error) {
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("source map: has %d bytes, at most %d are read", len(data), maxFile)
 	}
 	var doc document
-	if err := json.Unmarshal(withoutGuard(data), &doc); err != nil {
+	if err := unmarshal(work, withoutGuard(data), &doc); err != nil {
 		return nil, fmt.Errorf("source map: %w", err)
 	}
-	m := &Map{DebugID: doc.DebugIDSnake}
-	if m.DebugID == "" {
-		m.DebugID = doc.DebugID
-	}
-	if err := m.addSections(&doc); err != nil {
+	m := &Map{DebugID: cmp.Or(shortText(doc.DebugIDSnake, maxID), shortText(doc.DebugID, maxID))}
+	if err := m.addSections(work, &doc); err != nil {
 		return nil, fmt.Errorf("source map: %w", err)
 	}
 	return m, nil
+}
+
+// unmarshal decodes JSON. It visits the text twice.
+func unmarshal(work *symbols.Work, text []byte, into any) error {
+	if err := work.Step(2 * len(text)); err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
+}
+
+// shortText returns a string, or "" if the value is longer than a limit or no string.
+func shortText(value raw, limit int) (s string) {
+	if len(value) <= limit && json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
 }
 
 // withoutGuard cuts a first line such as )]}', with which servers keep pages from running JSON as a
@@ -76,147 +109,239 @@ func withoutGuard(data []byte) []byte {
 	return data
 }
 
-func (m *Map) addSections(doc *document) error {
-	if v := doc.Version; v != "" && v != "3" {
+func (m *Map) addSections(work *symbols.Work, doc *document) error {
+	if v := string(doc.Version[:min(len(doc.Version), maxVersion)]); v != "" && v != "3" && v != `"3"` {
 		return fmt.Errorf("version is %s, must be 3", v)
 	}
 	if doc.Sections == nil {
-		return m.addSection(doc, place{})
+		return m.addSection(work, doc, place{})
 	}
 	if doc.Mappings != nil {
 		return errors.New("has mappings and sections")
 	}
-	for i, s := range doc.Sections {
-		switch {
-		case s.Map == nil:
-			return fmt.Errorf("sections[%d]: has no map; maps in other files are not read", i)
-		case s.Map.Sections != nil:
-			return fmt.Errorf("sections[%d]: has sections itself", i)
+	i := -1
+	return eachElement(doc.Sections, func(text []byte) error {
+		if i++; i == maxSections {
+			return fmt.Errorf("more than %d sections", maxSections)
 		}
-		if err := m.addSection(s.Map, place{s.Offset.Line, s.Offset.Column}); err != nil {
+		var s section
+		err := unmarshal(work, text, &s)
+		switch {
+		case err != nil:
+		case s.Map == nil:
+			err = errors.New("has no map; maps in other files are not read")
+		case s.Map.Sections != nil:
+			err = errors.New("has sections itself")
+		case max(s.Offset.Line, s.Offset.Column) > math.MaxInt32:
+			err = fmt.Errorf("starts at %d:%d", s.Offset.Line, s.Offset.Column)
+		default:
+			err = m.addSection(work, s.Map, place{s.Offset.Line, s.Offset.Column})
+		}
+		if err != nil {
 			return fmt.Errorf("sections[%d]: %w", i, err)
+		}
+		return nil
+	})
+}
+
+func (m *Map) addSection(work *symbols.Work, doc *document, offset place) error {
+	var root string
+	if doc.SourceRoot != nil {
+		if len(doc.SourceRoot) > maxRoot {
+			return fmt.Errorf("sourceRoot has more than %d bytes", maxRoot)
+		}
+		if err := json.Unmarshal(doc.SourceRoot, &root); err != nil {
+			return fmt.Errorf("sourceRoot: %w", err)
+		}
+	}
+	beforeSources, beforeNames := m.sources.len(), m.names.len()
+	if err := m.sources.addList(work, doc.Sources, func(source string) string { return withRoot(root, source) }); err != nil {
+		return fmt.Errorf("sources: %w", err)
+	}
+	if err := m.names.addList(work, doc.Names, func(name string) string { return name }); err != nil {
+		return fmt.Errorf("names: %w", err)
+	}
+	if err := m.ignore(work, doc, beforeSources); err != nil {
+		return err
+	}
+	sources, names := int32(m.sources.len()-beforeSources), int32(m.names.len()-beforeNames)
+	mappings, err := mappingsOf(doc.Mappings)
+	if err != nil {
+		return err
+	}
+	return decodeMappings(work, mappings, offset, &m.tokens, func(t *token) error {
+		if t.source >= sources || t.name >= names {
+			return fmt.Errorf("a mapping refers to source %d of %d and name %d of %d", t.source, sources, t.name, names)
+		}
+		if t.source >= 0 {
+			t.source += int32(beforeSources)
+		}
+		if t.name >= 0 {
+			t.name += int32(beforeNames)
+		}
+		return nil
+	})
+}
+
+// ignore reads the lists of sources to ignore.
+func (m *Map) ignore(work *symbols.Work, doc *document, before int) error {
+	for _, list := range []raw{doc.IgnoreList, doc.OldIgnoreList} {
+		err := eachElement(list, func(text []byte) error {
+			i, err := strconv.ParseUint(string(text[:min(len(text), maxID)]), 10, 32)
+			if err != nil {
+				return err
+			}
+			return m.ignoreSource(work, before, i)
+		})
+		if err != nil {
+			return fmt.Errorf("ignoreList: %w", err)
 		}
 	}
 	return nil
 }
 
-func (m *Map) addSection(doc *document, offset place) error {
-	sources, names := int32(m.sources.len()), int32(m.names.len())
-	if len(doc.Sources)+m.sources.len() > maxTexts || len(doc.Names)+m.names.len() > maxTexts {
-		return fmt.Errorf("more than %d sources or names", maxTexts)
-	}
-	for _, source := range doc.Sources {
-		m.sources.add(withRoot(doc.SourceRoot, source))
-		if m.sources.bytes() > maxSourceText {
-			return fmt.Errorf("sources have more than %d bytes", maxSourceText)
-		}
-	}
-	for _, name := range doc.Names {
-		m.names.add(name)
-	}
-	for _, i := range append(doc.IgnoreList, doc.OldIgnoreList...) {
-		if int(i) < len(doc.Sources) {
-			m.ignored = append(m.ignored, make([]bool, m.sources.len()-len(m.ignored))...)
-			m.ignored[sources+int32(i)] = true
-		}
-	}
-	if m.ignored != nil {
-		m.ignored = append(m.ignored, make([]bool, m.sources.len()-len(m.ignored))...)
-	}
-	count := func(list textList) int32 { return int32(len(list)) }
-	return decodeMappings(doc.Mappings, offset, &m.tokens, func(t *token) error {
-		if t.source >= count(doc.Sources) || t.name >= count(doc.Names) {
-			return fmt.Errorf("a mapping refers to source %d of %d and name %d of %d", t.source, count(doc.Sources), t.name, count(doc.Names))
-		}
-		if t.source >= 0 {
-			t.source += sources
-		}
-		if t.name >= 0 {
-			t.name += names
-		}
+// ignoreSource sets the mark of a source of the section whose sources start at before. Numbers
+// beyond the sources have no effect.
+func (m *Map) ignoreSource(work *symbols.Work, before int, i uint64) error {
+	if i >= uint64(m.sources.len()-before) {
 		return nil
-	})
+	}
+	if missing := m.sources.len() - len(m.ignored); missing > 0 {
+		if err := work.Claim(int64(missing)); err != nil {
+			return err
+		}
+		m.ignored = append(m.ignored, make([]bool, missing)...)
+	}
+	m.ignored[before+int(i)] = true
+	return nil
 }
 
 // withRoot prepends sourceRoot to a relative source, as Sentry does: with a slash.
-func withRoot(root *string, source string) string {
-	if root == nil || *root == "" || strings.HasPrefix(source, "/") || strings.HasPrefix(source, "http:") || strings.HasPrefix(source, "https:") {
+func withRoot(root, source string) string {
+	if root == "" || strings.HasPrefix(source, "/") || strings.HasPrefix(source, "http:") || strings.HasPrefix(source, "https:") {
 		return source
 	}
-	return strings.TrimRight(*root, "/") + "/" + source
+	return strings.TrimRight(root, "/") + "/" + source
 }
 
-// textList is a list of strings. Old tools write numbers and null, too.
-type textList []string
-
-func (l *textList) UnmarshalJSON(raw []byte) error {
-	return eachElement(raw, maxTexts, func(d *json.Decoder) error {
-		var element any
-		if err := d.Decode(&element); err != nil {
-			return err
-		}
-		switch v := element.(type) {
-		case nil:
-			*l = append(*l, "")
-		case string:
-			*l = append(*l, v)
-		case json.Number:
-			*l = append(*l, v.String())
-		default:
-			return fmt.Errorf("sources and names must be text, one is %T", v)
-		}
+// addList adds the elements of a list of strings. Old tools write numbers and null, too.
+func (t *texts) addList(work *symbols.Work, list raw, as func(string) string) error {
+	count, bytes := 0, 0
+	if err := eachElement(list, func(element []byte) error {
+		count, bytes = count+1, bytes+len(element)
 		return nil
-	})
-}
-
-// sectionList is bounded while it is read.
-type sectionList []section
-
-func (l *sectionList) UnmarshalJSON(raw []byte) error {
-	*l = sectionList{}
-	return eachElement(raw, maxSections, func(d *json.Decoder) error {
-		var s section
-		err := d.Decode(&s)
-		if s.Map != nil {
-			s.Map.Mappings = bytes.Clone(s.Map.Mappings) // the decoder reuses its memory
-		}
-		*l = append(*l, s)
+	}); err != nil {
 		return err
+	}
+	if err := work.Step(2 * len(list)); err != nil {
+		return err
+	}
+	if count > maxTexts-t.len() {
+		return fmt.Errorf("more than %d sources or names", maxTexts)
+	}
+	if err := t.reserve(work, count, max(bytes-2*count, 0)); err != nil { // most have quotes
+		return err
+	}
+	return eachElement(list, func(element []byte) error {
+		s, err := textOf(work, element)
+		if err != nil {
+			return err
+		}
+		return t.add(work, as(s))
 	})
 }
 
-// eachElement visits the elements of a JSON list, at most limit.
-func eachElement(raw []byte, limit int, visit func(*json.Decoder) error) error {
-	if string(raw) == "null" {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if start, err := d.Token(); err != nil || start != json.Delim('[') {
-		return errors.New("sources, names and sections must be lists")
-	}
-	for n := 0; d.More(); n++ {
-		if n == limit {
-			return fmt.Errorf("a list has more than %d elements", limit)
+// textOf returns a string, or a number as text. The result may share the memory of the element.
+func textOf(work *symbols.Work, element []byte) (s string, err error) {
+	switch element[0] {
+	case 'n': // null
+		return "", nil
+	case '"':
+		inner := element[1 : len(element)-1]
+		if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+			return unsafe.String(unsafe.SliceData(inner), len(inner)), nil
 		}
-		if err := visit(d); err != nil {
-			return err
+		if err := work.Claim(3 * int64(len(element))); err != nil { // an invalid byte becomes three
+			return "", err
 		}
+		defer work.Free(3 * int64(len(element)))
+		return s, json.Unmarshal(element, &s)
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return unsafe.String(unsafe.SliceData(element), len(element)), nil
 	}
-	return nil
+	return "", errors.New("must be text")
 }
 
-// mappingsText is the text between the quotes. Its alphabet needs no escapes. It shares the memory
-// of the JSON: it is half of a map.
-type mappingsText []byte
-
-func (t *mappingsText) UnmarshalJSON(raw []byte) error {
-	if string(raw) == "null" {
+// eachElement visits the elements of a list in valid JSON, or of no list.
+func eachElement(list raw, visit func(element []byte) error) error {
+	if list == nil {
 		return nil
 	}
-	if len(raw) < 2 || raw[0] != '"' {
-		return errors.New("mappings must be text")
+	if list[0] != '[' {
+		return errors.New("must be a list")
 	}
-	*t = raw[1 : len(raw)-1]
-	return nil
+	for i := 1; ; {
+		i += leadingSpace(list[i:])
+		switch list[i] {
+		case ']':
+			return nil
+		case ',':
+			i++
+			continue
+		}
+		n := valueLength(list[i:])
+		if err := visit(list[i : i+n]); err != nil {
+			return err
+		}
+		i += n
+	}
+}
+
+func leadingSpace(text []byte) (n int) {
+	for text[n] == ' ' || text[n] == '\n' || text[n] == '\t' || text[n] == '\r' {
+		n++
+	}
+	return n
+}
+
+// valueLength returns the length of the first value in valid JSON.
+func valueLength(text []byte) int {
+	depth := 0
+	for i := 0; ; i++ {
+		switch text[i] {
+		case '"':
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return i + 1
+			}
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth == 0 { // the end of the list, after a number
+				return i
+			}
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		case ',', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+}
+
+// mappingsOf returns the text between the quotes. Its alphabet needs no escapes.
+func mappingsOf(value raw) ([]byte, error) {
+	if value == nil {
+		return nil, nil
+	}
+	if value[0] != '"' {
+		return nil, errors.New("mappings must be text")
+	}
+	return value[1 : len(value)-1], nil
 }

@@ -22,7 +22,7 @@ import (
 const fourTokens = `"mappings":"AAAA,K,IECIA;ADDA","sources":["a.js",null,"b.js"],"names":["total"]`
 
 func TestRead(t *testing.T) {
-	m, err := Read([]byte(")]}'\n{\"version\":3,\"sourceRoot\":\"src/\",\"debug_id\":\"0-1\",\"debugId\":\"2\",\"ignoreList\":[2]," + fourTokens + "}"))
+	m, err := readMap([]byte(")]}'\n{\"version\":3,\"sourceRoot\":\"src/\",\"debug_id\":\"0-1\",\"debugId\":\"2\",\"ignoreList\":[2]," + fourTokens + "}"))
 	require.NoError(t, err)
 	assert.Equal(t, "0-1", m.DebugID)
 	at := func(line, column uint32) any {
@@ -41,7 +41,7 @@ func TestRead(t *testing.T) {
 
 // An index map shifts sections; the columns of a section's first line only.
 func TestSections(t *testing.T) {
-	m, err := Read([]byte(`{"version":3,"sections":[{"offset":{"line":0,"column":100},"map":{"version":3,` + fourTokens + `}},
+	m, err := readMap([]byte(`{"version":3,"sections":[{"offset":{"line":0,"column":100},"map":{"version":3,` + fourTokens + `}},
 		{"offset":{"line":7,"column":3},"map":{"version":3,"mappings":"AAAA;AACA","sources":["c.js"],"names":[]}}]}`))
 	require.NoError(t, err)
 	for at, want := range map[[2]uint32]string{{0, 100}: "a.js 0", {0, 109}: "b.js 1", {7, 3}: "c.js 0", {8, 0}: "c.js 1"} {
@@ -54,7 +54,7 @@ func TestSections(t *testing.T) {
 }
 
 func TestUnsortedMappings(t *testing.T) {
-	m, err := Read([]byte(`{"version":3,"mappings":"UAAA,VACA;AACA","sources":["a.js"],"names":[]}`)) // columns 10, 0
+	m, err := readMap([]byte(`{"version":3,"mappings":"UAAA,VACA;AACA","sources":["a.js"],"names":[]}`)) // columns 10, 0
 	require.NoError(t, err)
 	for at, line := range map[[2]uint32]uint32{{0, 0}: 1, {0, 9}: 1, {0, 10}: 0, {1, 0}: 2} {
 		p, ok := m.Lookup(at[0], at[1])
@@ -77,12 +77,12 @@ func TestBadMaps(t *testing.T) {
 		`{"mappings":"AAAA"}`:                    "source 0 of 0",
 		`{"mappings":"AAAAC","sources":["a"]}`:   "name 1 of 0",
 		`{"sources":[[]]}`:                       "must be text",
-		`{"sources":{}}`:                         "must be lists",
+		`{"sources":{}}`:                         "must be a list",
 		`{"sections":[{"offset":{},"url":"x"}]}`: "sections[0]: has no map",
 		`{"sections":[{"map":{"sections":[]}}]}`: "sections[0]: has sections itself",
 		`{"sections":[],"mappings":""}`:          "has mappings and sections",
 	} {
-		_, err := Read([]byte(text))
+		_, err := readMap([]byte(text))
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -92,6 +92,7 @@ func TestTokens(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []token
 	var stored tokens
+	work := symbols.NewWork(t.Context(), 1<<20, Limits, nil)
 	at := token{}
 	for range 5000 {
 		if random.IntN(20) == 0 {
@@ -102,7 +103,7 @@ func TestTokens(t *testing.T) {
 		if next.source >= 0 {
 			next.sourceLine, next.sourceColumn = random.Uint32N(1<<31), random.Uint32N(1<<31)
 		}
-		require.NoError(t, stored.append(next))
+		require.NoError(t, stored.append(work, next))
 		all = append(all, next)
 	}
 	var got []token
@@ -149,7 +150,7 @@ func TestMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	data := []byte(text.String())
-	m, err := Read(data)
+	m, err := readMap(data)
 	require.NoError(t, err)
 	runtime.ReadMemStats(&after)
 	assert.Equal(t, 2*pairs, m.tokens.count)
@@ -167,11 +168,12 @@ func TestLinks(t *testing.T) {
 func TestDefinitions(t *testing.T) {
 	text, err := os.ReadFile("testdata/app/esbuild.js.map")
 	require.NoError(t, err)
-	m, err := Read(text)
-	require.NoError(t, err)
 	script, err := os.ReadFile("testdata/app/esbuild.js")
 	require.NoError(t, err)
-	withScript, without := NewFile(m, string(script)), NewFile(m, "")
+	withScript, _, err := open(text, string(script))
+	require.NoError(t, err)
+	without, _, err := open(text, "")
+	require.NoError(t, err)
 	for _, c := range []struct{ before, raw, name, withoutScript string }{
 		{"function l", "l", "discountOf", "discountOf"},
 		{"get total", "get total", "get total", ""},
@@ -198,9 +200,8 @@ func TestDefinitions(t *testing.T) {
 // node states the column of the definition, and the line of the call.
 func TestDefinitionInColumn(t *testing.T) {
 	script := "function a(){}\nfunction b(){}\nfunction c(){}let d=()=>1\nfunction b(){}\n"
-	m, err := Read([]byte(`{"version":3,"sources":["s.js"],"names":["first","second"],"mappings":"AAAA,SAASA;AACT,SAASC;AACT;AACA"}`))
+	f, _, err := open([]byte(`{"version":3,"sources":["s.js"],"names":["first","second"],"mappings":"AAAA,SAASA;AACT,SAASC;AACT;AACA"}`), script)
 	require.NoError(t, err)
-	f := NewFile(m, script)
 	lookup := func(raw string) (symbols.Frame, symbols.Status) {
 		frames, status := f.DefinitionInColumn(nil, raw, 11)
 		return append(frames, symbols.Frame{})[0], status
@@ -225,19 +226,21 @@ func FuzzRead(f *testing.F) {
 		f.Add(text, string(script))
 	}
 	f.Add([]byte(`{"version":3,"sections":[{"offset":{"line":0,"column":100},"map":{`+fourTokens+`}}]}`), "class A{b=()=>`${{c(){}}}`;static{}}")
+	f.Add([]byte(`{"mappings":"AAAA","sources":["a"]}`), "x=()=>`${{c(){}}}`;=>y") // the last one starts where the first does
 	f.Add([]byte(`{"mappings":"UAAA,VACA","sources":["a"],"ignoreList":[0]}`), "x=>({a:b?c=>1:d=>/[/]/})")
 	f.Fuzz(func(t *testing.T, text []byte, script string) {
-		functions, err := functionsOf(script)
-		for i, fn := range functions {
-			require.NoError(t, err)
-			require.LessOrEqual(t, fn.start.compare(fn.end), 0, "function %d", i)
-		}
-		m, err := Read(text)
+		file, work, err := open(text, script)
 		if err != nil {
 			return
 		}
-		file := NewFile(m, script)
-		require.LessOrEqual(t, file.Bytes(), int64(64*(len(text)+len(script))+4096))
+		require.LessOrEqual(t, file.Bytes(), 2*work.Peak()+4096) // lists grow
+		for i, s := range file.scopes {
+			require.LessOrEqual(t, s.start.compare(s.end), 0, "function %d", i)
+			for _, at := range []place{s.start, s.end, s.params} {
+				require.Equal(t, innermost(file, at), file.scopeAt(at))
+			}
+		}
+		m := file.m
 		for i := range m.tokens.blocks {
 			r := m.tokens.block(i)
 			for more := true; more; more = r.next() {
@@ -251,4 +254,16 @@ func FuzzRead(f *testing.F) {
 		}
 		_ = ReadLinks(script)
 	})
+}
+
+// innermost is scopeAt without jumps.
+func innermost(f *File, at place) int32 {
+	i := int32(len(f.scopes)) - 1
+	for i >= 0 && f.scopes[i].start.compare(at) > 0 {
+		i--
+	}
+	for i >= 0 && f.scopes[i].end.compare(at) <= 0 {
+		i = f.scopes[i].parent
+	}
+	return i
 }

@@ -5,16 +5,18 @@ package sourcemap
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // function is a function in a script. Names are those of the script.
 type function struct {
-	start, end place
-	params     place  // where V8 says that the function is: the parenthesis, or the parameter of an arrow function
-	name       []part // its own name, or the place that it is assigned to: a.b.c = function
-	class      []part // of a method
-	accessor   string // "get ", "set " or empty, as V8 writes it in front of the name
+	start    place
+	params   place  // where V8 says that the function is: the parenthesis, or the parameter of an arrow function
+	name     []part // its own name, or the place that it is assigned to: a.b.c = function
+	class    int32  // of a method: its number; 0 = none, or it has no name
+	accessor string // "get ", "set " or empty, as V8 writes it in front of the name
 }
 
 // part is an identifier of a name.
@@ -33,17 +35,25 @@ const (
 	maxFunctions = 1 << 22
 )
 
-// functionsOf finds the functions of a script, in order of their start. It does not parse
-// JavaScript: it tracks brackets and the text in front of a function. An error means that the
-// brackets do not match, so that the result would be wrong.
-func functionsOf(script string) ([]function, error) {
-	p := &scopeParser{scan: scanner{src: script}, frames: []bracket{{kind: block}}}
+// functions receives the functions of a script.
+type functions interface {
+	// begin adds a function whose end is not known yet, and returns its number, in order of calls.
+	begin(function) (int, error)
+	// end sets the end of a function.
+	end(number int, at place)
+	// class returns the number of a name of a class.
+	class(name []part) (int32, error)
+}
+
+// findFunctions finds the functions of a script. It does not parse JavaScript: it tracks brackets
+// and the text in front of a function. An error means that the brackets do not match, so that the
+// result would be wrong, or that the work has reached a limit.
+func findFunctions(work *symbols.Work, script string, found functions) error {
+	p := &scopeParser{work: work, scan: scanner{src: script}, frames: []bracket{{kind: block}}, functions: found}
 	if err := p.run(); err != nil {
-		return nil, fmt.Errorf("line %d, column %d of the script: %w", p.at.at.line+1, p.at.at.column+1, err)
+		return fmt.Errorf("line %d, column %d of the script: %w", p.at.at.line+1, p.at.at.column+1, err)
 	}
-	p.functions = slices.DeleteFunc(p.functions, func(f function) bool { return f.end == place{} }) // a call that looked like a method
-	slices.SortFunc(p.functions, func(a, b function) int { return a.start.compare(b.start) })
-	return p.functions, nil
+	return nil
 }
 
 func (p place) compare(q place) int {
@@ -56,6 +66,9 @@ func (p place) compare(q place) int {
 	return 1
 }
 
+// partOf returns a part of a name. Names are clipped, because several functions can share one.
+func partOf(text string, at place) part { return part{text[:min(len(text), maxName)], at} }
+
 // bracket is an open bracket, or the script itself.
 type bracket struct {
 	kind     bracketKind
@@ -64,7 +77,7 @@ type bracket struct {
 	atKey    bool    // in an object or class: a key comes next
 	key      []part  // the last key
 	accessor string  // in front of the key
-	class    []part  // the name of the class
+	class    int32   // the number of the class's name
 	fn       int     // of a body or of parameters
 
 	// For a parenthesis, which contains parameters if => follows.
@@ -73,6 +86,10 @@ type bracket struct {
 }
 
 type arrow struct{ fn, ternary int }
+
+// arrowBytes is the memory of an arrow in a list. It is not released before the end of the script:
+// x=>x=>x=> nests without brackets.
+const arrowBytes = int64(unsafe.Sizeof(arrow{}))
 
 type bracketKind uint8
 
@@ -89,9 +106,11 @@ const (
 )
 
 type scopeParser struct {
+	work      *symbols.Work
 	scan      scanner
 	frames    []bracket
-	functions []function
+	functions functions
+	count     int // of functions
 
 	at, prev    lexeme
 	member      bool // prev follows a dot: it is not a keyword
@@ -119,14 +138,21 @@ const (
 	pendingClass
 )
 
-var errBrackets = errors.New("brackets do not fit")
+var (
+	errBrackets = errors.New("brackets do not fit")
+	errTooLarge = fmt.Errorf("more than %d functions, or %d brackets in brackets", maxFunctions, maxDepth)
+)
 
 func (p *scopeParser) run() (err error) {
 	for {
+		before := p.scan.i
 		if p.at, err = p.scan.next(p.slashIsRegex()); err != nil {
 			return err
 		}
 		if err := p.step(); err != nil {
+			return err
+		}
+		if err := p.work.Step(p.scan.i - before); err != nil {
 			return err
 		}
 		if p.at.kind == endOfFile {
@@ -178,7 +204,7 @@ func (p *scopeParser) step() error {
 }
 
 func (p *scopeParser) wordStep(t lexeme, target []part, wasAsync bool) {
-	me := part{t.text, t.at}
+	me := partOf(t.text, t.at)
 	frame := p.top()
 	isKey := (frame.kind == object || frame.kind == class) && frame.atKey
 	switch {
@@ -223,7 +249,7 @@ func (p *scopeParser) setKey(t lexeme) {
 		if t.kind == text {
 			name = name[1 : len(name)-1]
 		}
-		frame.key, frame.accessor = []part{{name, t.at}}, ""
+		frame.key, frame.accessor = []part{partOf(name, t.at)}, ""
 		if p.prev.kind == word && (p.prev.text == "get" || p.prev.text == "set") {
 			frame.accessor = p.prev.text + " "
 		}
@@ -294,7 +320,7 @@ func (p *scopeParser) punctStep(t lexeme, target []part, wasMember, wasAsync boo
 
 func (p *scopeParser) push(b bracket) error {
 	if len(p.frames) == maxDepth {
-		return fmt.Errorf("more than %d brackets in brackets", maxDepth)
+		return errTooLarge
 	}
 	p.frames = append(p.frames, b)
 	return nil
@@ -338,11 +364,11 @@ func (p *scopeParser) pushParameters(f function) error {
 }
 
 func (p *scopeParser) add(f function) (int, error) {
-	if len(p.functions) == maxFunctions {
-		return 0, fmt.Errorf("more than %d functions", maxFunctions)
+	if p.count == maxFunctions {
+		return 0, errTooLarge
 	}
-	p.functions = append(p.functions, f)
-	return len(p.functions) - 1, nil
+	p.count++
+	return p.functions.begin(f)
 }
 
 func (p *scopeParser) openBrace(t lexeme, wasMember bool) error {
@@ -357,7 +383,11 @@ func (p *scopeParser) openBrace(t lexeme, wasMember bool) error {
 	case p.pending == pendingClass && p.pendingDepth == len(p.frames) && p.prev.text != "extends":
 		name := p.pendingName
 		p.pending = pendingNone
-		return p.push(bracket{kind: class, class: name, atKey: true})
+		number, err := p.functions.class(name)
+		if err != nil {
+			return err
+		}
+		return p.push(bracket{kind: class, class: number, atKey: true})
 	case p.startsExpression(wasMember):
 		return p.push(bracket{kind: object, atKey: true})
 	}
@@ -412,7 +442,7 @@ func (p *scopeParser) close(t lexeme) error {
 	}
 	switch frame.kind {
 	case body:
-		p.functions[frame.fn].end = t.end
+		p.functions.end(frame.fn, t.end)
 		if outer := p.top(); outer.kind == class {
 			outer.atKey = true
 		}
@@ -444,6 +474,9 @@ func (p *scopeParser) arrow() error {
 		return err
 	}
 	frame := p.top()
+	if err := p.work.Claim(arrowBytes); err != nil {
+		return err
+	}
 	frame.arrows = append(frame.arrows, arrow{fn, frame.ternary})
 	return nil
 }
@@ -453,7 +486,7 @@ func (p *scopeParser) arrow() error {
 func (p *scopeParser) endArrows(ternary int) {
 	frame := p.top()
 	for n := len(frame.arrows); n > 0 && frame.arrows[n-1].ternary >= ternary; n-- {
-		p.functions[frame.arrows[n-1].fn].end = p.prev.end
+		p.functions.end(frame.arrows[n-1].fn, p.prev.end)
 		frame.arrows = frame.arrows[:n-1]
 	}
 }

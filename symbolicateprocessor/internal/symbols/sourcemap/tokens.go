@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // token is a mapping: the generated text from (line, column) to the next token comes from a place
@@ -26,16 +29,17 @@ func (t token) after(line, column uint32) bool {
 // block and decodes it.
 type tokens struct {
 	blocks []tokenBlock
-	data   []byte
+	chunks [][]byte // the differences; a block does not cross chunks, so that nothing is copied
 	count  int
+	first  token
 	last   token // that was appended
 	base   token // that differences refer to: source and name of the last token that has them
 }
 
-// tokenBlock starts with a token; data has those that follow.
+// tokenBlock starts with a token; the chunk has those that follow.
 type tokenBlock struct {
-	first token
-	data  uint32
+	first     token
+	chunk, at uint16
 }
 
 const (
@@ -45,6 +49,15 @@ const (
 
 	// maxTokens bounds a map to some 130 MiB. Bundles of 50 MB have 2 to 9 million mappings.
 	maxTokens = 1 << 24
+
+	// maxEncoded is the size of a token: the flags, and five numbers of at most 33 bits.
+	maxEncoded = 1 + 5*binary.MaxVarintLen32
+
+	blockBytes = int64(unsafe.Sizeof(tokenBlock{}))
+
+	// chunkBytes is the size of a chunk of a large map, and minChunk that of a small one.
+	chunkBytes = 1 << 16
+	minChunk   = 1 << 9 // more than maxEncoded * blockSize
 )
 
 // Bits in front of a token say which differences follow.
@@ -60,8 +73,23 @@ var (
 	errTooMany  = fmt.Errorf("more than %d mappings", maxTokens)
 )
 
+// reserve prepares for tokens of a text. It claims the memory of their blocks.
+func (s *tokens) reserve(work *symbols.Work, more int) error {
+	if more > maxTokens-s.count {
+		return errTooMany
+	}
+	n := (s.count+more+blockSize-1)/blockSize - len(s.blocks)
+	if err := work.Claim(int64(n) * blockBytes); err != nil {
+		return err
+	}
+	if cap(s.blocks) == 0 { // the only section: exactly
+		s.blocks = make([]tokenBlock, 0, n)
+	}
+	return nil
+}
+
 // append adds a token, which must not be before the last one.
-func (s *tokens) append(t token) error {
+func (s *tokens) append(work *symbols.Work, t token) error {
 	switch {
 	case s.count == maxTokens:
 		return errTooMany
@@ -69,15 +97,57 @@ func (s *tokens) append(t token) error {
 		return errUnsorted
 	}
 	if s.count%blockSize == 0 {
-		s.blocks = append(s.blocks, tokenBlock{first: t, data: uint32(len(s.data))})
+		if err := s.reserveChunk(work); err != nil {
+			return err
+		}
+		chunk := len(s.chunks) - 1
+		s.blocks = append(s.blocks, tokenBlock{first: t, chunk: uint16(chunk), at: uint16(len(s.chunks[chunk]))})
 		s.base = token{}
 	} else {
 		s.encode(t)
+	}
+	if s.count == 0 {
+		s.first = t
 	}
 	s.base = baseOf(s.base, t)
 	s.last = t
 	s.count++
 	return nil
+}
+
+// reserveChunk makes room for a block. Blocks that start in a chunk start in its first 64 KiB, and
+// the blocks of maxTokens fit into 2^16 chunks.
+func (s *tokens) reserveChunk(work *symbols.Work) error {
+	n := len(s.chunks)
+	if n > 0 && len(s.chunks[n-1])+blockSize*maxEncoded <= cap(s.chunks[n-1]) {
+		return nil
+	}
+	size := min(minChunk<<min(n, 16), chunkBytes)
+	if err := work.Claim(int64(size)); err != nil {
+		return err
+	}
+	s.chunks = append(s.chunks, make([]byte, 0, size))
+	return nil
+}
+
+// truncate returns to an earlier state.
+func (s *tokens) truncate(work *symbols.Work, to tokens, end int) {
+	for _, chunk := range s.chunks[len(to.chunks):] {
+		work.Free(int64(cap(chunk)))
+	}
+	to.blocks = s.blocks[:len(to.blocks)]
+	*s = to
+	if n := len(s.chunks); n > 0 {
+		s.chunks[n-1] = s.chunks[n-1][:end]
+	}
+}
+
+// end returns the length of the last chunk, for truncate.
+func (s *tokens) end() int {
+	if len(s.chunks) == 0 {
+		return 0
+	}
+	return len(s.chunks[len(s.chunks)-1])
 }
 
 // baseOf returns what the differences of the next token refer to.
@@ -93,35 +163,37 @@ func baseOf(base, t token) token {
 }
 
 func (s *tokens) encode(t token) {
-	flags, at := byte(0), len(s.data)
-	s.data = append(s.data, 0)
+	data := &s.chunks[len(s.chunks)-1]
+	flags, at := byte(0), len(*data)
+	b := append(*data, 0)
 	column := t.column
 	if t.line != s.base.line {
 		flags |= hasLine
-		s.data = binary.AppendUvarint(s.data, uint64(t.line-s.base.line))
+		b = binary.AppendUvarint(b, uint64(t.line-s.base.line))
 	} else {
 		column -= s.base.column
 	}
-	s.data = binary.AppendUvarint(s.data, uint64(column))
+	b = binary.AppendUvarint(b, uint64(column))
 	if t.source >= 0 {
 		flags |= hasSource
 		if t.source != s.base.source {
 			flags |= hasOtherSource
-			s.data = binary.AppendVarint(s.data, int64(t.source)-int64(s.base.source))
+			b = binary.AppendVarint(b, int64(t.source)-int64(s.base.source))
 		}
-		s.data = binary.AppendVarint(s.data, int64(t.sourceLine)-int64(s.base.sourceLine))
-		s.data = binary.AppendVarint(s.data, int64(t.sourceColumn)-int64(s.base.sourceColumn))
+		b = binary.AppendVarint(b, int64(t.sourceLine)-int64(s.base.sourceLine))
+		b = binary.AppendVarint(b, int64(t.sourceColumn)-int64(s.base.sourceColumn))
 	}
 	if t.name >= 0 {
 		flags |= hasName
-		s.data = binary.AppendVarint(s.data, int64(t.name)-int64(s.base.name))
+		b = binary.AppendVarint(b, int64(t.name)-int64(s.base.name))
 	}
-	s.data[at] = flags
+	b[at] = flags
+	*data = b
 }
 
 // tokenReader decodes the tokens of a block.
 type tokenReader struct {
-	data    []byte // of all blocks
+	data    []byte // of the chunk
 	at, end int    // of the tokens of the block after the first
 	base    token
 	token   token
@@ -129,12 +201,13 @@ type tokenReader struct {
 
 // block returns a reader at the first token of a block.
 func (s *tokens) block(i int) tokenReader {
-	end := len(s.data)
-	if i+1 < len(s.blocks) {
-		end = int(s.blocks[i+1].data)
+	b := &s.blocks[i]
+	data := s.chunks[b.chunk]
+	end := len(data)
+	if i+1 < len(s.blocks) && s.blocks[i+1].chunk == b.chunk {
+		end = int(s.blocks[i+1].at)
 	}
-	first := s.blocks[i].first
-	return tokenReader{data: s.data, at: int(s.blocks[i].data), end: end, base: baseOf(token{}, first), token: first}
+	return tokenReader{data: data, at: int(b.at), end: end, base: baseOf(token{}, b.first), token: b.first}
 }
 
 // next moves to the next token, or returns false after the last.
@@ -204,23 +277,15 @@ func (s *tokens) find(line, column uint32) (found token, ok bool) {
 	return found, ok
 }
 
-// lines returns the generated lines that have tokens, or false if there are more than limit.
-func (s *tokens) lines(limit int) (lines []uint32, ok bool) {
-	for i := range s.blocks {
-		if len(lines) > 0 && s.blocks[i].first.line == lines[len(lines)-1] && i+1 < len(s.blocks) && s.blocks[i+1].first.line == s.blocks[i].first.line {
-			continue // the whole block is on the last line
-		}
-		r := s.block(i)
-		for more := true; more && len(lines) <= limit; more = r.next() {
-			if len(lines) == 0 || lines[len(lines)-1] != r.token.line {
-				lines = append(lines, r.token.line)
-			}
-		}
-		if len(lines) > limit {
-			return nil, false
-		}
-	}
-	return lines, true
+// onlyLine returns the generated line that has all tokens.
+func (s *tokens) onlyLine() (line uint32, ok bool) {
+	return s.first.line, s.count > 0 && s.first.line == s.last.line
 }
 
-func (s *tokens) bytes() int64 { return 28*int64(cap(s.blocks)) + int64(cap(s.data)) }
+func (s *tokens) bytes() int64 {
+	bytes := blockBytes * int64(cap(s.blocks))
+	for _, chunk := range s.chunks {
+		bytes += int64(cap(chunk))
+	}
+	return bytes
+}

@@ -102,11 +102,11 @@ func originalNames(t *testing.T, build string) func(callFrame) string {
 func fileOf(t *testing.T, name string) *File {
 	text, err := os.ReadFile("testdata/work/" + name + ".map")
 	require.NoError(t, err)
-	m, err := Read(text)
-	require.NoError(t, err)
 	script, err := os.ReadFile("testdata/work/" + name)
 	require.NoError(t, err)
-	return NewFile(m, string(script))
+	f, _, err := open(text, string(script))
+	require.NoError(t, err)
+	return f
 }
 
 // counts has the number of samples by name of the running function.
