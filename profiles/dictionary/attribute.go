@@ -147,6 +147,7 @@ func (b *Builder) attribute(a attribute, value Value, encoded []byte) AttributeI
 	if a.key == 0 && a.unit == 0 && a.kind == pcommon.ValueTypeEmpty {
 		return 0
 	}
+	b.textBytes += int64(len(a.text) + len(encoded))
 	h := short(a.hash(encoded))
 	pos := b.attributeIx.find(h, func(pos int32) bool {
 		k := &b.attributes[pos]

@@ -51,6 +51,9 @@ type Builder struct {
 
 	arena arena
 
+	shared    map[sharedText]int32 // strings and attributes by the memory of their text, see SharedString
+	textBytes int64                // that were hashed
+
 	setBuf   []AttributeIndex // sorted copy of the set that is being looked up
 	valueBuf []byte           // encoding of the value that is being looked up
 }
@@ -245,6 +248,7 @@ func (b *Builder) String(s string) StringIndex {
 	if s == "" {
 		return 0
 	}
+	b.textBytes += int64(len(s))
 	h := short(hashString(s))
 	pos := b.stringIx.find(h, func(pos int32) bool { return b.strings[pos] == s })
 	if pos != 0 {

@@ -47,13 +47,13 @@ func (b *builder) string(text []byte) int32 {
 }
 
 // text resolves an interned text. An unknown text is empty.
-func (b *builder) text(s *sequence, t *table[text], id uint64) int32 {
+func (b *builder) text(t *table[text], id uint64) int32 {
 	entry := t.get(id)
 	if entry == nil {
 		return 0
 	}
-	if !entry.is(s) {
-		entry.set(s, b.string(entry.bytes))
+	if !entry.known {
+		entry.index, entry.known = b.string(entry.bytes), true
 	}
 	return entry.index
 }
@@ -110,7 +110,7 @@ func (b *builder) frame(s *sequence, id uint64) (index int32, known bool, err er
 		return 0, false, err
 	}
 	f := Frame{
-		Function: b.text(s, &s.names, entry.function), File: b.text(s, &s.sources, entry.source),
+		Function: b.text(&s.names, entry.function), File: b.text(&s.sources, entry.source),
 		Line: uint32(min(entry.line, 1<<31)), Mapping: mapping, RelPC: entry.relPC, HasRelPC: entry.hasRelPC,
 	}
 	if b.trace.Mappings[mapping].Java {
@@ -142,7 +142,7 @@ func (b *builder) mapping(s *sequence, id uint64) (int32, error) {
 		return 0, err
 	}
 	m := Mapping{
-		Path: b.string(path), BuildID: b.text(s, &s.buildIDs, entry.buildID),
+		Path: b.string(path), BuildID: b.text(&s.buildIDs, entry.buildID),
 		Start: entry.start, End: entry.end, InFile: entry.startOffset, LoadBias: entry.loadBias, Java: isJava(path),
 	}
 	if entry.hasExactOffset && entry.exactOffset >= entry.startOffset {

@@ -102,10 +102,12 @@ func (r *resolved) is(s *sequence) bool { return r.at == 1+s.changed }
 
 func (r *resolved) set(s *sequence, index int32) { *r = resolved{index, 1 + s.changed} }
 
-// text is an InternedString that refers to the data of the trace.
+// text is an InternedString that refers to the data of the trace. It does not depend on other
+// entries.
 type text struct {
 	bytes []byte
-	resolved
+	index int32 // in the result, once it is resolved
+	known bool
 }
 
 type frame struct {

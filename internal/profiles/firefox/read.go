@@ -46,6 +46,7 @@ type fileReader struct {
 	*importer.Builder
 	file     *content
 	profiles map[string]*importer.Profile // by shape and unit
+	shared   *threadReader                // of the shared tables
 	start    uint64
 }
 
@@ -55,13 +56,7 @@ func (f *fileReader) thread(t *thread) {
 		return
 	}
 	f.Lose("markers", t.Markers.Length)
-	r := threadReader{fileReader: f, in: &t.tables}
-	if f.file.Shared != nil {
-		r.in = f.file.Shared.with(&t.tables)
-	}
-	r.frames = make([]dictionary.LocationIndex, len(r.in.FrameTable.Func))
-	r.nodes = make([]importer.Node, len(r.in.StackTable.Frame))
-	r.readStacks()
+	r := f.tablesOf(t)
 	var attributes []dictionary.AttributeIndex
 	if id := idText(t.TID); id != noThreadID || t.Name != noThread {
 		attributes = f.Thread(id, t.Name)
@@ -141,12 +136,33 @@ func idText(id any) string {
 	return ""
 }
 
+// tablesOf returns the reader of the tables of a thread. Shared tables are read once, however many
+// threads use them; they refer to shared tables.
+func (f *fileReader) tablesOf(t *thread) *threadReader {
+	own := &threadReader{fileReader: f, in: &t.tables}
+	shared := f.file.Shared
+	if shared == nil {
+		own.read()
+		return own
+	}
+	if f.shared == nil {
+		f.shared = &threadReader{fileReader: f, in: shared}
+		f.shared.read()
+	}
+	if len(shared.StackTable.Frame) > 0 {
+		return f.shared
+	}
+	own.in = shared.with(&t.tables)
+	if len(shared.FrameTable.Func) > 0 {
+		own.frames = f.shared.frames
+	}
+	own.read()
+	return own
+}
+
 // with returns the tables of a thread: the shared ones, and its own for those that are not shared.
 func (t *tables) with(own *tables) *tables {
 	all := *own
-	if len(t.StackTable.Frame) > 0 {
-		all.StackTable = t.StackTable
-	}
 	if len(t.FrameTable.Func) > 0 {
 		all.FrameTable = t.FrameTable
 	}
@@ -166,8 +182,12 @@ type threadReader struct {
 	nodes  []importer.Node
 }
 
-// readStacks reads the stack table. A caller is always an earlier entry.
-func (r *threadReader) readStacks() {
+// read reads the stack table. A caller is always an earlier entry.
+func (r *threadReader) read() {
+	if r.frames == nil {
+		r.frames = make([]dictionary.LocationIndex, len(r.in.FrameTable.Func))
+	}
+	r.nodes = make([]importer.Node, len(r.in.StackTable.Frame))
 	table := &r.in.StackTable
 	for i, frame := range table.Frame {
 		caller := importer.Node(0)

@@ -156,7 +156,7 @@ func (b *Builder) Frame(f Frame) dictionary.LocationIndex {
 	if f.Name == "" && f.System == "" && f.File == "" {
 		f.Name = "(unknown)"
 	}
-	function := b.Function(dictionary.Function{Name: b.String(f.Name), SystemName: b.String(f.System), Filename: b.String(f.File), StartLine: max(f.StartLine, 0)})
+	function := b.Function(dictionary.Function{Name: b.SharedString(f.Name), SystemName: b.SharedString(f.System), Filename: b.SharedString(f.File), StartLine: max(f.StartLine, 0)})
 	return b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function, Line: max(f.Line, 0), Column: max(f.Column, 0)}}})
 }
 

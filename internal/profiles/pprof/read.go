@@ -33,6 +33,10 @@ const (
 	maxMemory    = 256 << 20
 	messageBytes = 250
 	valueRatio   = 8
+
+	// maxKeyBytes is the maximum size of the keys of all labels. The decoder hashes the key of each
+	// label: a file may have a million labels with the same long key.
+	maxKeyBytes = 256 << 20
 )
 
 var magicGzip = []byte{0x1f, 0x8b}
@@ -75,6 +79,9 @@ func parse(data []byte) (*profile.Profile, error) {
 	if memory := messageBytes*messages(data, 2) + valueRatio*len(data); memory > maxMemory {
 		return nil, fmt.Errorf("it needs %d MiB of memory to be read, more than %d", memory>>20, maxMemory>>20)
 	}
+	if bytes := keyBytes(data); bytes > maxKeyBytes {
+		return nil, fmt.Errorf("its labels have keys of %d MiB, more than %d", bytes>>20, maxKeyBytes>>20)
+	}
 	in, err := profile.ParseUncompressed(data)
 	if err == nil {
 		err = in.CheckValid()
@@ -101,6 +108,58 @@ func messages(data []byte, depth int) (count int) {
 		data = data[n:]
 	}
 	return count
+}
+
+// keyBytes returns the size of the keys of all labels.
+func keyBytes(data []byte) (sum int) {
+	var texts []int // lengths
+	eachMessage(data, profileString, func(text []byte) { texts = append(texts, len(text)) })
+	eachMessage(data, profileSample, func(sample []byte) {
+		eachMessage(sample, sampleLabel, func(label []byte) {
+			if key := numberOf(label, labelKey); key < uint64(len(texts)) {
+				sum += texts[key]
+			}
+		})
+	})
+	return sum
+}
+
+// eachMessage visits the messages, or texts, of a field. It stops where the encoding is broken.
+func eachMessage(data []byte, field protowire.Number, visit func([]byte)) {
+	for len(data) > 0 {
+		number, kind, n := protowire.ConsumeTag(data)
+		if n < 0 {
+			return
+		}
+		data = data[n:]
+		if number == field && kind == protowire.BytesType {
+			part, _ := protowire.ConsumeBytes(data)
+			visit(part)
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
+			return
+		}
+		data = data[n:]
+	}
+}
+
+// numberOf returns the last number of a field.
+func numberOf(message []byte, field protowire.Number) (value uint64) {
+	for len(message) > 0 {
+		number, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return value
+		}
+		message = message[n:]
+		if number == field && kind == protowire.VarintType {
+			value, _ = protowire.ConsumeVarint(message)
+		}
+		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
+			return value
+		}
+		message = message[n:]
+	}
+	return value
 }
 
 type reader struct {
@@ -181,7 +240,7 @@ func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeInd
 		if link != 0 && (key == labelTrace || key == labelSpan) || len(values) == 0 {
 			continue
 		}
-		attributes = append(attributes, r.AttrString(key, values[0]))
+		attributes = append(attributes, r.SharedAttr(key, values[0]))
 		r.Lose("further values of labels", len(values)-1)
 	}
 	for key, values := range s.NumLabel {
@@ -215,9 +274,9 @@ func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
 	for _, line := range l.Line {
 		function := dictionary.Function{Name: r.String(unnamed)}
 		if f := line.Function; f != nil {
-			function = dictionary.Function{Name: r.String(f.Name), Filename: r.String(f.Filename), StartLine: max(f.StartLine, 0)}
+			function = dictionary.Function{Name: r.SharedString(f.Name), Filename: r.SharedString(f.Filename), StartLine: max(f.StartLine, 0)}
 			if f.SystemName != f.Name {
-				function.SystemName = r.String(f.SystemName)
+				function.SystemName = r.SharedString(f.SystemName)
 			}
 		}
 		out.Lines = append(out.Lines, dictionary.Line{Function: r.Function(function), Line: max(line.Line, 0), Column: max(line.Column, 0)})
@@ -238,9 +297,9 @@ func (r *reader) mapping(m *profile.Mapping) dictionary.MappingIndex {
 	}
 	index, known := r.mappings[m]
 	if !known {
-		out := dictionary.Mapping{Start: m.Start, Limit: m.Limit, FileOffset: m.Offset, Filename: r.String(m.File)}
+		out := dictionary.Mapping{Start: m.Start, Limit: m.Limit, FileOffset: m.Offset, Filename: r.SharedString(m.File)}
 		if m.BuildID != "" {
-			out.Attributes = []dictionary.AttributeIndex{r.AttrString(semconv.ProcessExecutableBuildIDGNU, m.BuildID)}
+			out.Attributes = []dictionary.AttributeIndex{r.SharedAttr(semconv.ProcessExecutableBuildIDGNU, m.BuildID)}
 		}
 		index = r.Mapping(out)
 		r.mappings[m] = index

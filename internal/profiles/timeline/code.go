@@ -25,6 +25,7 @@ type code struct {
 	mapping    dictionary.Mapping
 	raw        rawFrame
 	useRaw     bool
+	inApp      inapp.Memo
 }
 
 func (c *code) location(index dictionary.LocationIndex, out *Profile) (i LocationIndex, broken int) {
@@ -98,7 +99,7 @@ func (c *code) guess(frame *Frame, frameType string) {
 		return
 	}
 	c.view.Mapping(c.scratch.Mapping, &c.mapping)
-	inApp, known := inapp.Guess(inapp.Frame{
+	inApp, known := c.inApp.Guess(inapp.Frame{
 		Type: frameType, Function: frame.Name, Module: frame.Module, File: frame.File, Package: c.text(c.mapping.Filename),
 	})
 	if !known {

@@ -21,8 +21,10 @@ type frameBuilder struct {
 	b          *dictionary.Builder
 	jvm, elf   []dictionary.AttributeIndex // of every frame of Java, and of native code
 	inApp      [2]dictionary.AttributeIndex
-	lines      [1]dictionary.Line          // scratch
-	attributes []dictionary.AttributeIndex // scratch
+	names      []javaName                          // by text of a Perfetto trace
+	buildIDs   map[int32]dictionary.AttributeIndex // likewise
+	lines      [1]dictionary.Line                  // scratch
+	attributes []dictionary.AttributeIndex         // scratch
 }
 
 // Sentry's platforms for the code of a frame.
@@ -36,7 +38,7 @@ const unknownMethod = "unknown"
 
 // method translates a method of an ART trace.
 func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
-	f.java(m.Class)
+	f.java(m.Class, inapp.IsJVMLibrary(m.Class))
 	f.text(semconv.SentryFrameSignature, m.Signature)
 	if m.Class == "" && m.Name == "" {
 		m.Name = unknownMethod
@@ -45,14 +47,13 @@ func (f *frameBuilder) method(m arttrace.Method) dictionary.LocationIndex {
 	return f.location(dictionary.Location{}, m.Name, m.File, m.Line)
 }
 
-// Java returns the first attributes of a Java frame.
-func (f *frameBuilder) java(class string) {
+// java sets the first attributes of a Java frame.
+func (f *frameBuilder) java(class string, library bool) {
 	f.start(&f.jvm, platformJava)
 	f.text(semconv.SentryFrameModule, class)
 	if class == "" {
 		return
 	}
-	library := inapp.IsJVMLibrary(class)
 	of := &f.inApp[0]
 	if library {
 		of = &f.inApp[1]
@@ -69,12 +70,9 @@ func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping 
 	name, file := t.Strings[frame.Function], t.Strings[frame.File]
 	m := &t.Mappings[frame.Mapping]
 	if m.Java {
-		class, method := "", name
-		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-			class, method = name[:dot], name[dot+1:]
-		}
-		f.java(class)
-		return f.location(dictionary.Location{}, method, file, frame.Line)
+		java := f.javaName(t, frame.Function)
+		f.java(java.class, java.library)
+		return f.location(dictionary.Location{}, java.method, file, frame.Line)
 	}
 	f.start(&f.elf, platformNative)
 	f.text(semconv.SentryFramePackage, t.Strings[m.Path])
@@ -83,6 +81,27 @@ func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping 
 		location.Address, location.Mapping = address, mapping
 	}
 	return f.location(location, name, file, frame.Line)
+}
+
+// javaName is the name of a Java method. It is read once, however many frames refer to it.
+type javaName struct {
+	class, method string
+	library, read bool
+}
+
+func (f *frameBuilder) javaName(t *perfetto.Trace, text int32) *javaName {
+	if f.names == nil {
+		f.names = make([]javaName, len(t.Strings))
+	}
+	name := &f.names[text]
+	if !name.read {
+		name.read, name.method = true, t.Strings[text]
+		if dot := strings.LastIndexByte(name.method, '.'); dot > 0 {
+			name.class, name.method = name.method[:dot], name.method[dot+1:]
+			name.library = inapp.IsJVMLibrary(name.class)
+		}
+	}
+	return name
 }
 
 // start starts with the attributes of every frame of a platform.
@@ -96,13 +115,13 @@ func (f *frameBuilder) start(ofAll *[]dictionary.AttributeIndex, platform string
 
 func (f *frameBuilder) text(key, text string) {
 	if text != "" {
-		f.attributes = append(f.attributes, f.b.AttrString(key, text))
+		f.attributes = append(f.attributes, f.b.SharedAttr(key, text))
 	}
 }
 
 func (f *frameBuilder) location(l dictionary.Location, name, file string, line uint32) dictionary.LocationIndex {
 	f.lines[0] = dictionary.Line{Line: int64(line)}
-	f.lines[0].Function = f.b.Function(dictionary.Function{Name: f.b.String(name), Filename: f.b.String(file)})
+	f.lines[0].Function = f.b.Function(dictionary.Function{Name: f.b.SharedString(name), Filename: f.b.SharedString(file)})
 	if f.lines[0] != (dictionary.Line{}) {
 		l.Lines = f.lines[:]
 	}
@@ -113,16 +132,29 @@ func (f *frameBuilder) location(l dictionary.Location, name, file string, line u
 // mapping translates a segment of native code. It returns 0 without a build ID, which identifies
 // the file. The offset is the offset in the ELF file, which may be inside an APK: symbols are found
 // by build ID and by addresses in the ELF file.
-func mapping(b *dictionary.Builder, t *perfetto.Trace, m *perfetto.Mapping) dictionary.MappingIndex {
+func (f *frameBuilder) mapping(t *perfetto.Trace, m *perfetto.Mapping) dictionary.MappingIndex {
 	buildID := t.Strings[m.BuildID]
 	if m.Java || buildID == "" || m.End <= m.Start {
 		return 0
 	}
-	attributes := []dictionary.AttributeIndex{b.AttrString(semconv.ProcessExecutableBuildIDGNU, hex.EncodeToString([]byte(buildID)))}
+	b := f.b
+	attributes := []dictionary.AttributeIndex{f.buildID(t, m.BuildID)}
 	if m.LoadBias != 0 {
 		attributes = append(attributes, b.AttrString(semconv.SentryImageVMAddr, "0x"+strconv.FormatUint(m.LoadBias, 16)))
 	}
 	return b.Mapping(dictionary.Mapping{
-		Start: m.Start, Limit: m.End, FileOffset: m.Offset, Filename: b.String(t.Strings[m.Path]), Attributes: attributes,
+		Start: m.Start, Limit: m.End, FileOffset: m.Offset, Filename: b.SharedString(t.Strings[m.Path]), Attributes: attributes,
 	})
+}
+
+func (f *frameBuilder) buildID(t *perfetto.Trace, text int32) dictionary.AttributeIndex {
+	known, ok := f.buildIDs[text]
+	if !ok {
+		if f.buildIDs == nil {
+			f.buildIDs = map[int32]dictionary.AttributeIndex{}
+		}
+		known = f.b.AttrString(semconv.ProcessExecutableBuildIDGNU, hex.EncodeToString([]byte(t.Strings[text])))
+		f.buildIDs[text] = known
+	}
+	return known
 }

@@ -109,7 +109,7 @@ func (c callStacks) stacks(b *dictionary.Builder) func(stack int32) dictionary.S
 			frame := c.Frames[index]
 			if mappings[frame.Mapping] == 0 {
 				if _, ok := c.Address(frame); ok {
-					mappings[frame.Mapping] = mapping(b, c.Trace, &c.Mappings[frame.Mapping])
+					mappings[frame.Mapping] = frames.mapping(c.Trace, &c.Mappings[frame.Mapping])
 				}
 			}
 			locations[index] = frames.sampled(c.Trace, frame, mappings[frame.Mapping])

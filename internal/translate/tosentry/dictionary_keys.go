@@ -74,6 +74,14 @@ var attributeKinds = map[string]attributeKind{
 	semconv.SentryImageVMAddr:           attributeImageVMAddr,
 }
 
+// maxKindKey is the length of the longest key.
+var maxKindKey = func() (longest int) {
+	for key := range attributeKinds {
+		longest = max(longest, len(key))
+	}
+	return longest
+}()
+
 // keyTable stores the kind of every entry of the attribute table, so that each entry is looked up
 // only once, not per sample or frame.
 type keyTable struct {
@@ -88,7 +96,8 @@ func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attri
 	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n], texts: map[int32]string{}}
 	clear(t.kinds)
 	for i := 1; i < n; i++ {
-		if key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex())); ok {
+		key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex()))
+		if ok && len(key) <= maxKindKey { // any number of attributes may refer to a long key
 			t.kinds[i] = attributeKinds[key]
 		}
 	}

@@ -3,7 +3,6 @@
 package symbolicate
 
 import (
-	"context"
 	"bytes"
 	"context"
 	"strings"
