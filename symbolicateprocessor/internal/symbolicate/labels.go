@@ -87,5 +87,13 @@ func (e *editor) label(i dictionary.AttributeIndex) string {
 		return ""
 	}
 	a, _ := e.view.Attribute(i)
-	return a.Value.AsString()
+	if a.Value.Type() == pcommon.ValueTypeStr {
+		return a.Value.Str()
+	}
+	text, known := e.texts[i] // of a map: written once
+	if !known {
+		text = a.Value.AsString()
+		e.texts[i] = text
+	}
+	return text
 }

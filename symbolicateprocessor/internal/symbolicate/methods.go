@@ -19,6 +19,24 @@ type obfuscation struct {
 	asked   bool   // mapping and status are set
 	mapping *proguard.Mapping
 	status  symbols.Status
+	// signatures are those of the profiles, with the classes of the mapping.
+	signatures map[dictionary.AttributeIndex]*proguard.Signature
+}
+
+// signature reads a signature once, however many frames refer to it.
+func (o *obfuscation) signature(e *editor, i dictionary.AttributeIndex) *proguard.Signature {
+	if i == 0 {
+		return nil
+	}
+	known, ok := o.signatures[i]
+	if !ok {
+		if o.signatures == nil {
+			o.signatures = map[dictionary.AttributeIndex]*proguard.Signature{}
+		}
+		known = o.mapping.Signature(e.label(i))
+		o.signatures[i] = known
+	}
+	return known
 }
 
 // MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report,
@@ -71,7 +89,7 @@ func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
 	raw := e.label(e.labels.class)
 	var status symbols.Status
 	e.found, status = o.mapping.Lookup(e.found[:0], proguard.Place{
-		Class: raw, Method: e.view.Text(f.function.Name), Signature: e.label(e.labels.signature), Line: f.line.Line,
+		Class: raw, Method: e.view.Text(f.function.Name), Signature: o.signature(e, e.labels.signature), Line: f.line.Line,
 	})
 	if status == symbols.NoSymbol {
 		return status
@@ -108,5 +126,8 @@ func (e *editor) replaceModule(i dictionary.LocationIndex, raw, original string)
 			list.SetAt(n, int32(e.edit.AttrString(semconv.SentryFrameModule, clip(original))))
 		}
 	}
-	put(list, e.edit.AttrString(semconv.SentryFrameRawModule, raw))
+	if e.rawModules[e.labels.class] == 0 {
+		e.rawModules[e.labels.class] = e.edit.AttrString(semconv.SentryFrameRawModule, raw)
+	}
+	put(list, e.rawModules[e.labels.class])
 }

@@ -73,14 +73,25 @@ func (e *editor) module() *module {
 	for _, i := range e.mapping.Attributes {
 		switch a, _ := e.view.Attribute(i); a.Key {
 		case semconv.ProcessExecutableBuildIDGNU:
-			m.id.BuildID = a.Value.AsString()
+			m.id.BuildID = idOf(a.Value)
 		case semconv.SentryDebugID:
-			m.id.DebugID, m.image = a.Value.AsString(), true
+			m.id.DebugID, m.image = idOf(a.Value), true
 		case semconv.SentryImageType:
 			m.image, m.apple = true, a.Value.AsString() == "macho"
 		}
 	}
 	return m
+}
+
+// maxID is longer than any ID of a symbol file: of the SHA-256 of a program, in hex.
+const maxID = 128
+
+// idOf returns the text of an ID, or "" if it is none. Any number of mappings can refer to a text.
+func idOf(v pcommon.Value) string {
+	if v.Type() != pcommon.ValueTypeStr || len(v.Str()) > maxID {
+		return ""
+	}
+	return v.Str()
 }
 
 // address converts an address in a profile to an address in the symbol file.
@@ -113,9 +124,15 @@ func isUnnamed(name string) bool {
 		return true
 	}
 	digits, ok := strings.CutPrefix(name, "0x")
+	if len(digits) > maxDigits { // ParseUint would read, and copy, all of it
+		return false
+	}
 	_, err := strconv.ParseUint(digits, 16, 64)
 	return ok && err == nil
 }
+
+// maxDigits is the number of digits of an address of 64 bits.
+const maxDigits = 16
 
 // native looks up an address, and writes the result.
 func (e *editor) native(f candidate, u use) symbols.Status {

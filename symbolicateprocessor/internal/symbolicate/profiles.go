@@ -74,7 +74,7 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
 		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
 		scripts: map[ScriptID]script{}, scriptOf: map[scriptKey]script{},
-		modules: map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
+		texts: map[dictionary.AttributeIndex]string{}, images: map[int32]imagesOf{}, modules: map[dictionary.MappingIndex]*module{}, leaves: map[dictionary.LocationIndex]dictionary.LocationIndex{},
 	}
 	e.readAttributes()
 	e.collectUses(p)
@@ -104,9 +104,11 @@ type editor struct {
 	counts Counts
 
 	sources    []*source
-	uses       []use   // by location
-	stacks     []int32 // by stack: number of the last source that was recorded for it
-	attributes []role  // by attribute of the message
+	images     map[int32]imagesOf                   // by attribute
+	texts      map[dictionary.AttributeIndex]string // of labels that are no text
+	uses       []use                                // by location
+	stacks     []int32                              // by stack: number of the last source that was recorded for it
+	attributes []role                               // by attribute of the message
 	scripts    map[ScriptID]script
 	scriptOf   map[scriptKey]script
 	modules    map[dictionary.MappingIndex]*module
@@ -156,8 +158,12 @@ type use struct {
 
 // collectUses records the source of each location.
 func (e *editor) collectUses(p pprofile.Profiles) {
+	var ofScope scopeSources
 	eachProfile(p, func(resource pcommon.Resource, scope string, profile pprofile.Profile) {
-		s := e.sourceOf(resource, scope, profile)
+		if ofScope.resource != resource || ofScope.scope != scope || ofScope.known == nil {
+			ofScope = newScopeSources(resource, scope)
+		}
+		s := e.sourceOf(&ofScope, profile)
 		for _, sample := range profile.Samples().All() {
 			i := sample.StackIndex()
 			if i <= 0 || int(i) >= len(e.stacks) || e.stacks[i] == s.number {
@@ -204,25 +210,61 @@ func eachProfile(p pprofile.Profiles, visit func(resource pcommon.Resource, scop
 // which has no images.
 const maxSources = 1000
 
-func (e *editor) sourceOf(resource pcommon.Resource, scope string, profile pprofile.Profile) *source {
-	s := &source{callLines: isNode(resource), addresses: addressesOf(resource, scope), release: Release(resource.Attributes())}
-	s.stated = MappingOf(resource.Attributes())
+// scopeSources are the sources of the profiles of a scope, by their images. A scope may have many
+// profiles, and a long text.
+type scopeSources struct {
+	resource pcommon.Resource
+	scope    string
+	common   source
+	known    map[int32]*source
+}
+
+func newScopeSources(resource pcommon.Resource, scope string) scopeSources {
+	return scopeSources{resource: resource, scope: scope, known: map[int32]*source{}, common: source{
+		callLines: isNode(resource), addresses: addressesOf(resource, scope), release: Release(resource.Attributes()),
+		stated: MappingOf(resource.Attributes()),
+	}}
+}
+
+// imagesOf has the parts of an attribute with images.
+type imagesOf struct {
+	debugIDs map[string]string
+	mapping  string
+}
+
+func (e *editor) sourceOf(scope *scopeSources, profile pprofile.Profile) *source {
+	images := int32(0)
 	for _, i := range profile.AttributeIndices().All() {
 		if a, _ := e.view.Attribute(dictionary.AttributeIndex(i)); a.Key == semconv.SentryDebugMetaImages {
-			s.images = i
+			images = i
 		}
 	}
+	if scope.known[images] == nil {
+		s := scope.common
+		s.images = images
+		scope.known[images] = e.newSource(&s)
+	}
+	return scope.known[images]
+}
+
+// newSource adds a source, unless there is an equal one.
+func (e *editor) newSource(s *source) *source {
 	for _, known := range e.sources {
 		if known.callLines == s.callLines && known.images == s.images && known.addresses == s.addresses && known.stated == s.stated && known.release == s.release {
 			return known
 		}
 	}
-	a, _ := e.view.Attribute(dictionary.AttributeIndex(s.images))
 	if len(e.sources) == maxSources {
 		return e.sources[maxSources-1] // without images
 	}
 	if len(e.sources) < maxSources-1 {
-		s.debugIDs, s.uuid = DebugIDs(a.Value), cmp.Or(MappingID(a.Value), s.stated)
+		images, known := e.images[s.images]
+		if !known {
+			a, _ := e.view.Attribute(dictionary.AttributeIndex(s.images))
+			images = imagesOf{DebugIDs(a.Value), MappingID(a.Value)}
+			e.images[s.images] = images
+		}
+		s.debugIDs, s.uuid = images.debugIDs, cmp.Or(images.mapping, s.stated)
 	}
 	e.sources = append(e.sources, s)
 	s.number = int32(len(e.sources))
@@ -351,8 +393,11 @@ func (e *editor) script(f candidate, s *source) symbols.Status {
 	return status
 }
 
+// maxURL is the longest URL or path of a script.
+const maxURL = 4096
+
 // IsScript reports whether a file can have a source map. V8's own frames have no file, and Node's
 // own files start with "node:".
 func IsScript(url string) bool {
-	return url != "" && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
+	return url != "" && len(url) <= maxURL && !strings.HasPrefix(url, "node:") && !strings.HasPrefix(url, "native ") && url[0] != '<'
 }

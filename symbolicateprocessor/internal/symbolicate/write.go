@@ -4,6 +4,7 @@ package symbolicate
 
 import (
 	"strings"
+	"unsafe"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -27,7 +28,9 @@ type changes struct {
 	references []int32                     // by function of the message: number of lines that refer to it
 	names      []dictionary.AttributeIndex // by string of the message: its attribute as raw function, or 0
 	paths      []dictionary.AttributeIndex // the same as raw file
-	mayBeEqual bool                        // locations that differed may have become equal
+	rawModules []dictionary.AttributeIndex // by attribute of the message with a class: the same as raw module, or 0
+	symbols    map[symbol]dictionary.StringIndex
+	mayBeEqual bool // locations that differed may have become equal
 }
 
 // startEdit prepares the first change of the message.
@@ -39,6 +42,8 @@ func (e *editor) startEdit() {
 	e.references = make([]int32, e.dict.FunctionTable().Len())
 	e.names = make([]dictionary.AttributeIndex, e.dict.StringTable().Len())
 	e.paths = make([]dictionary.AttributeIndex, e.dict.StringTable().Len())
+	e.rawModules = make([]dictionary.AttributeIndex, e.dict.AttributeTable().Len())
+	e.symbols = map[symbol]dictionary.StringIndex{}
 	locations := e.dict.LocationTable()
 	for i := range locations.Len() {
 		lines := locations.At(i).Lines()
@@ -112,7 +117,7 @@ func (e *editor) unused(i dictionary.FunctionIndex) dictionary.FunctionIndex {
 // functionOf returns the function of a frame in the symbol file. The outermost function is the one
 // that the profiler saw.
 func (e *editor) functionOf(s symbols.Frame, raw dictionary.Function, outermost bool) dictionary.Function {
-	f := dictionary.Function{Name: e.edit.String(clip(s.Function)), SystemName: e.edit.String(clip(s.Raw)), Filename: e.edit.String(clip(s.File))}
+	f := dictionary.Function{Name: e.symbol(s.Function), SystemName: e.symbol(s.Raw), Filename: e.symbol(s.File)}
 	if outermost && s.Raw == "" {
 		f.SystemName = raw.Name
 	}
@@ -154,6 +159,27 @@ func (e *editor) text(known []dictionary.AttributeIndex, key string, s dictionar
 		known[s] = e.edit.AttrString(key, e.view.Text(s))
 	}
 	return known[s]
+}
+
+// symbol is the memory of a text in a symbol file, which does not change.
+type symbol struct {
+	data *byte
+	size int
+}
+
+// symbol returns the string of a text of a symbol file. Most files are those of many functions: a
+// text is clipped and hashed once.
+func (e *editor) symbol(s string) dictionary.StringIndex {
+	if s == "" {
+		return 0
+	}
+	key := symbol{unsafe.StringData(s), len(s)}
+	known, ok := e.symbols[key]
+	if !ok {
+		known = e.edit.String(clip(s))
+		e.symbols[key] = known
+	}
+	return known
 }
 
 func put(list pcommon.Int32Slice, i dictionary.AttributeIndex) { list.Append(int32(i)) }

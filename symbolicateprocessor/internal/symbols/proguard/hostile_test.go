@@ -47,7 +47,7 @@ func TestHostile(t *testing.T) {
 			assert.Equal(t, c.unreadable, m.Unreadable)
 			assert.LessOrEqual(t, m.Bytes(), int64(2*len(c.text)+1024))
 			var frames []symbols.Frame
-			m.LookupStack("a", []Place{{Class: "a", Method: "b", Line: 1}, {Class: "a", Method: "b", Signature: "(" + strings.Repeat("[[[I", 1000)}}, func(_ int, f []symbols.Frame, _ symbols.Status) {
+			m.LookupStack("a", []Place{{Class: "a", Method: "b", Line: 1}, {Class: "a", Method: "b", Signature: m.Signature("(" + strings.Repeat("[[[I", 1000))}}, func(_ int, f []symbols.Frame, _ symbols.Status) {
 				frames = append(frames, f...)
 			})
 			assert.LessOrEqual(t, len(frames), 2*maxChain)
@@ -99,7 +99,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		p := Place{Class: class, Method: method, Signature: signature, Line: line}
+		p := Place{Class: class, Method: method, Signature: m.Signature(signature), Line: line}
 		original, known := m.Class(class)
 		frames, status := m.Lookup(nil, p)
 		if slow, slowStatus := m.slowLookup(p); line < maxNumber && (status != slowStatus || !slices.Equal(frames, slow)) {

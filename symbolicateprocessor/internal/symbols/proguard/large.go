@@ -149,7 +149,7 @@ func atLine(chains []chainAt, line int64, visit func(chainAt) bool) (read int, m
 // inLarge is alternatives for a large method.
 func (m *Mapping) inLarge(l *largeMethod, p Place) (a alternatives) {
 	selected := []*overload{&l.whole}
-	if p.Signature != "" && l.selects {
+	if p.Signature != nil && l.selects {
 		selected = selected[:0]
 		for i := range l.overloads {
 			selected = append(selected, &l.overloads[i])

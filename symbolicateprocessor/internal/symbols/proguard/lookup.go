@@ -11,8 +11,8 @@ import (
 // Place is a place in the obfuscated program.
 type Place struct {
 	Class, Method string
-	Signature     string // the method's JVM descriptor; empty is unknown
-	Line          int64  // 0 or less is unknown, as for native methods
+	Signature     *Signature // see [Mapping.Signature]; nil is unknown
+	Line          int64      // 0 or less is unknown, as for native methods
 }
 
 // Lookup appends the functions at a place to dst, innermost first.
@@ -68,7 +68,7 @@ func (m *Mapping) alternatives(x method, p Place) alternatives {
 		return m.inLarge(large, p)
 	}
 	chains := chainsOf(m.all(x))
-	if p.Signature != "" {
+	if p.Signature != nil {
 		chains = withSignature(m, chains, func(x chain) member { return x[len(x)-1] }, p.Signature)
 	}
 	if p.Line > 0 {

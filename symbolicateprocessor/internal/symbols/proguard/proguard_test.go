@@ -29,9 +29,9 @@ func shop(t *testing.T) *Mapping {
 var placeText = regexp.MustCompile(`^(.*)\.([^.(:]+)(\([^:]*)?(?::(-?\d+))?$`)
 
 // place reads class.method[descriptor][:line].
-func place(text string) (p Place) {
+func place(m *Mapping, text string) (p Place) {
 	parts := placeText.FindStringSubmatch(text)
-	p.Class, p.Method, p.Signature = parts[1], parts[2], parts[3]
+	p.Class, p.Method, p.Signature = parts[1], parts[2], m.Signature(parts[3])
 	p.Line, _ = strconv.ParseInt(parts[4], 10, 64)
 	return p
 }
@@ -92,7 +92,7 @@ func TestLookup(t *testing.T) {
 		"a.b.a(Ljava/util/List;)V:5":      price + "9) < " + total + "22)", // the result alone does not tell overloads apart
 		"a.b.b(Lcom/example/shop/Item;)V": "com.example.shop.Cart.add(Cart.kt:0)",
 	} {
-		frames, status := m.Lookup(nil, place(at))
+		frames, status := m.Lookup(nil, place(m, at))
 		got := written(frames)
 		if status != symbols.OK {
 			got = string(status) + " " + got
@@ -117,7 +117,7 @@ func TestOtherForms(t *testing.T) {
 	} {
 		m, err := read(strings.NewReader(c.mapping))
 		require.NoError(t, err, name)
-		frames, _ := m.Lookup(nil, place(c.place))
+		frames, _ := m.Lookup(nil, place(m, c.place))
 		assert.Equal(t, c.want, written(frames), name)
 	}
 }
@@ -151,7 +151,7 @@ func TestLookupStack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stack []Place
 			for _, text := range strings.Fields(c.stack) {
-				stack = append(stack, place(text))
+				stack = append(stack, place(m, text))
 			}
 			var got []string
 			m.LookupStack(c.thrown, stack, func(i int, frames []symbols.Frame, status symbols.Status) {

@@ -7,27 +7,43 @@ import "strings"
 // maxDescriptor bounds the descriptor of a method. The JVM permits 255 parameters.
 const maxDescriptor = 16 << 10
 
-// withSignature returns the elements whose function, the last member, has an obfuscated descriptor;
-// all elements if none has it.
-func withSignature[T any](m *Mapping, list []T, function func(T) member, descriptor string) []T {
-	if len(descriptor) > maxDescriptor {
-		return list
+// Signature is the descriptor of a method in the obfuscated program, with the types of the original
+// one.
+type Signature struct {
+	descriptor string
+	parameters string // after a space, as in the signatures of a mapping
+	whole      string // with the result before it; empty if the descriptor is none
+}
+
+// Signature reads a JVM descriptor. It returns nil if nothing is known.
+func (m *Mapping) Signature(descriptor string) *Signature {
+	if descriptor == "" || len(descriptor) > maxDescriptor {
+		return nil
 	}
+	s := &Signature{descriptor: descriptor}
+	if parameters, result, ok := m.original(descriptor); ok {
+		s.parameters = " " + parameters
+		s.whole = result + s.parameters
+	}
+	return s
+}
+
+// withSignature returns the elements whose function, the last member, has a signature; all elements
+// if none has it.
+func withSignature[T any](m *Mapping, list []T, function func(T) member, s *Signature) []T {
 	residual := filtered(list, func(x T) bool {
 		r := function(x).residual
-		return r != 0 && m.strings.get(r) == descriptor
+		return r != 0 && m.strings.get(r) == s.descriptor
 	})
 	if len(residual) > 0 {
 		return residual
 	}
-	parameters, result, ok := m.original(descriptor)
-	if !ok {
+	if s.whole == "" {
 		return list
 	}
 	signature := func(x T) string { return m.strings.get(function(x).signature) }
-	suffix := " " + parameters
-	list = preferred(list, func(x T) bool { return strings.HasSuffix(signature(x), suffix) })
-	return preferred(list, func(x T) bool { return signature(x) == result+suffix })
+	list = preferred(list, func(x T) bool { return strings.HasSuffix(signature(x), s.parameters) })
+	return preferred(list, func(x T) bool { return signature(x) == s.whole })
 }
 
 // original returns the types of a descriptor as a mapping writes them, with original classes.

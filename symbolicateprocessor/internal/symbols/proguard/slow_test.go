@@ -55,7 +55,7 @@ func (m *Mapping) slowLookup(p Place) ([]symbols.Frame, symbols.Status) {
 // slowAlternatives returns the chains that fit the place.
 func (m *Mapping) slowAlternatives(c class, p Place) []chain {
 	chains := chainsOf(m.slowMembers(c, p.Method))
-	if p.Signature != "" {
+	if p.Signature != nil {
 		chains = withSignature(m, chains, func(x chain) member { return x[len(x)-1] }, p.Signature)
 	}
 	if p.Line > 0 {
@@ -134,7 +134,7 @@ func TestLargeMethods(t *testing.T) {
 		for range 200 {
 			p := Place{Class: "a", Method: "b", Line: random.Int64N(220) - 2}
 			if random.IntN(2) == 0 {
-				p.Signature = []string{"(I)V", "(J)V", "()I", "()V", "(La;)V", "broken"}[random.IntN(6)]
+				p.Signature = m.Signature([]string{"(I)V", "(J)V", "()I", "()V", "(La;)V", "broken"}[random.IntN(6)])
 			}
 			want, wantStatus := m.slowLookup(p)
 			got, status := m.Lookup(nil, p)
