@@ -19,12 +19,20 @@ var errGecko = errors.New("it is no processed profile; open it at profiler.firef
 
 // Read reads a processed profile.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
+	f, err := read(data, o)
+	if err != nil {
+		return pprofile.NewProfiles(), nil, err
+	}
+	return f.Finish()
+}
+
+func read(data []byte, o importer.Options) (*fileReader, error) {
 	var file content
 	if err := json.Unmarshal(data, &file); err != nil {
-		return pprofile.NewProfiles(), nil, fmt.Errorf("it is no profile of the Firefox Profiler: %w", err)
+		return nil, fmt.Errorf("it is no profile of the Firefox Profiler: %w", err)
 	}
 	if file.Meta.PreprocessedProfileVersion == 0 {
-		return pprofile.NewProfiles(), nil, errGecko
+		return nil, errGecko
 	}
 	b := importer.NewBuilder(o)
 	b.SetName(file.Meta.Product)
@@ -39,7 +47,7 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 		}
 		f.thread(t)
 	}
-	return b.Finish()
+	return &f, nil
 }
 
 type fileReader struct {

@@ -44,9 +44,17 @@ var magicGzip = []byte{0x1f, 0x8b}
 // Read reads a file. Every type of its values becomes a profile, the default type first. Numbers of
 // samples beside their time are lost: the time implies them.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
-	in, err := parse(data)
+	r, err := read(data, o)
 	if err != nil {
 		return pprofile.NewProfiles(), nil, fmt.Errorf("it is no pprof: %w", err)
+	}
+	return r.Finish()
+}
+
+func read(data []byte, o importer.Options) (*reader, error) {
+	in, err := parse(data)
+	if err != nil {
+		return nil, err
 	}
 	r := reader{Builder: importer.NewBuilder(o), in: in,
 		mappings: map[*profile.Mapping]dictionary.MappingIndex{}, locations: map[*profile.Location]dictionary.LocationIndex{}}
@@ -57,7 +65,7 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	for _, i := range r.types() {
 		r.profile(i)
 	}
-	return r.Finish()
+	return &r, nil
 }
 
 func parse(data []byte) (*profile.Profile, error) {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pprof
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+)
+
+// TestOneLongTextOfMany: a text is hashed once, however many entries refer to it by its index.
+func TestOneLongTextOfMany(t *testing.T) {
+	const long, short = 1 << 20, 3
+	number := func(field int, n uint64) []byte { return appendNumber(nil, field, n) }
+	join := func(parts ...[]byte) (all []byte) {
+		for _, part := range parts {
+			all = append(all, part...)
+		}
+		return all
+	}
+	for name, entry := range map[string]func(id uint64) []byte{
+		"functions": func(id uint64) []byte {
+			return join(appendBytes(nil, profileFunction, join(number(entryID, id), number(functionName, short), number(functionSystemName, short), number(functionFilename, short), number(functionStartLine, id))),
+				appendBytes(nil, profileLocation, join(number(entryID, id), appendBytes(nil, locationLine, number(lineFunction, id)))))
+		},
+		"mappings": func(id uint64) []byte {
+			return join(appendBytes(nil, profileMapping, join(number(entryID, id), number(mappingStart, id<<12), number(mappingLimit, (id+1)<<12), number(mappingFilename, short), number(mappingBuildID, short))),
+				appendBytes(nil, profileLocation, join(number(entryID, id), number(locationMapping, id), number(locationAddress, id<<12))))
+		},
+	} {
+		for _, count := range []uint64{500, 1000} {
+			data := appendBytes(nil, profileSampleType, join(number(valueTypeType, 1), number(valueTypeUnit, 2)))
+			for _, text := range []string{"", "samples", "count", strings.Repeat("x", long)} {
+				data = appendBytes(data, profileString, []byte(text))
+			}
+			for id := uint64(1); id <= count; id++ {
+				data = append(data, entry(id)...)
+				data = appendBytes(data, profileSample, join(appendBytes(nil, sampleLocationIDs, appendVarint(nil, id)), appendBytes(nil, sampleValues, appendVarint(nil, 1)),
+					appendBytes(nil, sampleLabel, join(number(labelKey, 1), number(labelText, short)))))
+			}
+			r, err := read(data, importer.Options{})
+			require.NoError(t, err)
+			assert.Less(t, r.TextBytes(), int64(4*len(data)), "%s, %d", name, count) // once as a string and as a value of each key
+			message, _, err := r.Finish()
+			require.NoError(t, err)
+			assert.Equal(t, int(count)+1, message.Dictionary().LocationTable().Len())
+		}
+	}
+}
+
+// TestLongKeys: google/pprof hashes the key of each label.
+func TestLongKeys(t *testing.T) {
+	data := appendBytes(nil, profileSampleType, nil)
+	data = append(data, appendBytes(nil, profileString, nil)...)
+	data = appendBytes(data, profileString, []byte(strings.Repeat("k", 1<<20)))
+	label := appendBytes(nil, sampleLabel, append(appendNumber(nil, labelKey, 1), appendNumber(nil, labelText, 1)...))
+	for range 300 {
+		data = appendBytes(data, profileSample, label)
+	}
+	_, err := parse(data)
+	assert.ErrorContains(t, err, "300 MiB")
+}
