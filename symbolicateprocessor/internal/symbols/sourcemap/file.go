@@ -219,19 +219,26 @@ func (f *File) at(dst []symbols.Frame, raw string, line, column int64, nameOf fu
 	return append(dst, frame), symbols.OK
 }
 
-// scopeAt returns the innermost function around a place, or -1. Functions that end before the place
-// do so in order from the inside out, so that jumps over several of them find the first that does
-// not: x=>x=>x=> can be nested a million times.
+// scopeAt returns the innermost function around a place, or -1.
 func (f *File) scopeAt(at place) int32 {
-	i := int32(sort.Search(len(f.scopes), func(i int) bool { return f.scopes[i].start.compare(at) > 0 })) - 1
-	for i >= 0 && f.scopes[i].end.compare(at) <= 0 {
+	last := int32(sort.Search(len(f.scopes), func(i int) bool { return f.scopes[i].start.compare(at) > 0 })) - 1
+	i, _ := f.around(last, at)
+	return i
+}
+
+// around returns the innermost function around a place among a function that starts before it and
+// its parents, and the number of functions that it visited. Functions that end before the place are
+// inside of those that do not, so that jumps over several of them find the first that does not:
+// x=>x=>x=> can be nested a million times.
+func (f *File) around(i int32, at place) (scope int32, visited int) {
+	for ; i >= 0 && f.scopes[i].end.compare(at) <= 0; visited++ {
 		if jump := f.scopes[i].jump; jump >= 0 && f.scopes[jump].end.compare(at) <= 0 {
 			i = jump
 		} else {
 			i = f.scopes[i].parent
 		}
 	}
-	return i
+	return i, visited
 }
 
 // forms are the texts between the name of a function and its parameters.

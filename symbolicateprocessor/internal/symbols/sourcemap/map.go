@@ -104,16 +104,21 @@ func (t *texts) reserve(work *symbols.Work, count, bytes int) error {
 	return nil
 }
 
-// add adds a text. It claims the memory that is not reserved.
-func (t *texts) add(work *symbols.Work, s string) error {
-	t.reserved -= textBytes + int64(len(s))
+// add adds a text, of parts. It claims the memory that is not reserved.
+func (t *texts) add(work *symbols.Work, parts ...string) error {
+	t.reserved -= textBytes
+	for _, s := range parts {
+		t.reserved -= int64(len(s))
+	}
 	if t.reserved < 0 {
 		if err := work.Claim(-t.reserved); err != nil {
 			return err
 		}
 		t.reserved = 0
 	}
-	t.text.WriteString(s)
+	for _, s := range parts {
+		t.text.WriteString(s)
+	}
 	t.ends = append(t.ends, uint32(t.text.Len()))
 	return nil
 }

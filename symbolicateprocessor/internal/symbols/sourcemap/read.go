@@ -153,12 +153,15 @@ func (m *Map) addSection(work *symbols.Work, doc *document, offset place) error 
 		if err := json.Unmarshal(doc.SourceRoot, &root); err != nil {
 			return fmt.Errorf("sourceRoot: %w", err)
 		}
+		if root != "" {
+			root = strings.TrimRight(root, "/") + "/"
+		}
 	}
 	beforeSources, beforeNames := m.sources.len(), m.names.len()
-	if err := m.sources.addList(work, doc.Sources, func(source string) string { return withRoot(root, source) }); err != nil {
+	if err := m.sources.addList(work, doc.Sources, func(source string) string { return prefixOf(root, source) }); err != nil {
 		return fmt.Errorf("sources: %w", err)
 	}
-	if err := m.names.addList(work, doc.Names, func(name string) string { return name }); err != nil {
+	if err := m.names.addList(work, doc.Names, func(string) string { return "" }); err != nil {
 		return fmt.Errorf("names: %w", err)
 	}
 	if err := m.ignore(work, doc, beforeSources); err != nil {
@@ -216,16 +219,18 @@ func (m *Map) ignoreSource(work *symbols.Work, before int, i uint64) error {
 	return nil
 }
 
-// withRoot prepends sourceRoot to a relative source, as Sentry does: with a slash.
-func withRoot(root, source string) string {
+// prefixOf returns what precedes a source: sourceRoot for a relative one, as Sentry does, with a
+// slash.
+func prefixOf(root, source string) string {
 	if root == "" || strings.HasPrefix(source, "/") || strings.HasPrefix(source, "http:") || strings.HasPrefix(source, "https:") {
-		return source
+		return ""
 	}
-	return strings.TrimRight(root, "/") + "/" + source
+	return root
 }
 
-// addList adds the elements of a list of strings. Old tools write numbers and null, too.
-func (t *texts) addList(work *symbols.Work, list raw, as func(string) string) error {
+// addList adds the elements of a list of strings, with a prefix. Old tools write numbers and null,
+// too.
+func (t *texts) addList(work *symbols.Work, list raw, prefix func(string) string) error {
 	count, bytes := 0, 0
 	if err := eachElement(list, func(element []byte) error {
 		count, bytes = count+1, bytes+len(element)
@@ -247,7 +252,7 @@ func (t *texts) addList(work *symbols.Work, list raw, as func(string) string) er
 		if err != nil {
 			return err
 		}
-		return t.add(work, as(s))
+		return t.add(work, prefix(s), s)
 	})
 }
 

@@ -87,6 +87,8 @@ type bracket struct {
 
 type arrow struct{ fn, ternary int }
 
+const bracketBytes = int64(unsafe.Sizeof(bracket{}))
+
 // arrowBytes is the memory of an arrow in a list. It is not released before the end of the script:
 // x=>x=>x=> nests without brackets.
 const arrowBytes = int64(unsafe.Sizeof(arrow{}))
@@ -109,6 +111,7 @@ type scopeParser struct {
 	work      *symbols.Work
 	scan      scanner
 	frames    []bracket
+	deepest   int // claimed length of frames
 	functions functions
 	count     int // of functions
 
@@ -321,6 +324,12 @@ func (p *scopeParser) punctStep(t lexeme, target []part, wasMember, wasAsync boo
 func (p *scopeParser) push(b bracket) error {
 	if len(p.frames) == maxDepth {
 		return errTooLarge
+	}
+	if depth := len(p.frames); depth > p.deepest {
+		if err := p.work.Claim(bracketBytes); err != nil {
+			return err
+		}
+		p.deepest = depth
 	}
 	p.frames = append(p.frames, b)
 	return nil
