@@ -35,7 +35,7 @@ type Map struct {
 
 	sources texts
 	names   texts
-	ignored []bool // by source; nil if the map ignores none
+	ignored []bool // by source, up to the last section with a list
 	tokens  tokens
 }
 
@@ -67,7 +67,7 @@ func (m *Map) nameAt(line, column uint32) string {
 }
 
 func (m *Map) position(t token) Position {
-	p := Position{Source: m.sources.at(int(t.source)), Line: t.sourceLine, Column: t.sourceColumn, Ignored: m.ignored != nil && m.ignored[t.source]}
+	p := Position{Source: m.sources.at(int(t.source)), Line: t.sourceLine, Column: t.sourceColumn, Ignored: int(t.source) < len(m.ignored) && m.ignored[t.source]}
 	if t.name >= 0 {
 		p.Name = m.names.at(int(t.name))
 	}
