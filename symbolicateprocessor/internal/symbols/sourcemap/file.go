@@ -29,11 +29,11 @@ type scope struct {
 	params       place
 	parent       int32 // -1: none
 	jump         int32 // a parent of a parent, for scopeAt; -1: none
-	name, method int32 // in names; method starts with the class
+	name, method int32 // see File.text; method starts with the class
 	raw          int32 // the name in the generated file
 }
 
-const scopeBytes = int64(unsafe.Sizeof(scope{}) + unsafe.Sizeof(inColumn{}))
+const scopeBytes, inColumnBytes = int64(unsafe.Sizeof(scope{})), int64(unsafe.Sizeof(inColumn{}))
 
 // NewFile joins a map and the text of its generated file, which may be empty. Without the text, or
 // if its brackets do not match, only functions with a name of their own in the map get names. The
@@ -41,6 +41,7 @@ const scopeBytes = int64(unsafe.Sizeof(scope{}) + unsafe.Sizeof(inColumn{}))
 func NewFile(work *symbols.Work, m *Map, script string) (*File, error) {
 	f := &File{m: m}
 	b := fileBuilder{File: f, work: work}
+	_, b.oneLine = m.tokens.onlyLine()
 	if err := f.names.add(work, ""); err != nil {
 		return nil, err
 	}
@@ -58,12 +59,18 @@ type fileBuilder struct {
 	*File
 	work *symbols.Work
 	err  error // of the work
+	// oneLine: places in columns are places in the line, so that byColumn is not needed.
+	oneLine bool
 }
 
 // begin implements functions.
 func (b *fileBuilder) begin(fn function) (int, error) {
 	b.claim(scopeBytes)
-	s := scope{start: fn.start, params: fn.params, parent: -1, jump: -1, name: b.name(b.original(fn.name)), raw: b.name(generated(fn.name))}
+	s := scope{start: fn.start, params: fn.params, parent: -1, jump: -1, name: b.original(fn.name)}
+	if !b.oneLine {
+		b.claim(inColumnBytes)
+		s.raw = b.name(generated(fn.name))
+	}
 	plain := b.text(s.name)
 	s.method = s.name
 	if fn.class != 0 && s.name != 0 {
@@ -74,7 +81,10 @@ func (b *fileBuilder) begin(fn function) (int, error) {
 		}
 	}
 	if fn.accessor != "" && plain != "" {
-		s.name, s.raw = b.name(fn.accessor+plain), b.name(fn.accessor+b.text(s.raw))
+		s.name = b.name(fn.accessor + plain)
+		if !b.oneLine {
+			s.raw = b.name(fn.accessor + b.text(s.raw))
+		}
 		if fn.class == 0 {
 			s.method = s.name
 		}
@@ -90,7 +100,7 @@ func (b *fileBuilder) begin(fn function) (int, error) {
 func (b *fileBuilder) end(number int, at place) { b.scopes[number].end = at }
 
 // class implements functions.
-func (b *fileBuilder) class(name []part) (int32, error) { return b.name(b.original(name)), b.err }
+func (b *fileBuilder) class(name []part) (int32, error) { return b.original(name), b.err }
 
 func (b *fileBuilder) claim(bytes int64) {
 	if b.err == nil {
@@ -107,16 +117,24 @@ func (b *fileBuilder) name(s string) int32 {
 	return int32(b.names.len() - 1)
 }
 
-// original returns the original form of a name: the map has identifiers that the minifier changed.
-func (b *fileBuilder) original(name []part) string {
+// original stores the original form of a name: the map has identifiers that the minifier changed.
+func (b *fileBuilder) original(name []part) int32 {
 	var words []string
 	for _, p := range name {
 		if err := b.work.Step(lookupSteps); b.err == nil {
 			b.err = err
 		}
-		words = append(words, or(b.m.nameAt(p.at.line, p.at.column), p.text))
+		i := b.m.nameIndexAt(p.at.line, p.at.column)
+		switch {
+		case i >= 0 && len(name) == 1 && len(b.m.names.at(int(i))) <= maxName:
+			return -1 - i
+		case i >= 0:
+			words = append(words, b.m.names.at(int(i)))
+		default:
+			words = append(words, p.text)
+		}
 	}
-	return strings.Join(words, ".")
+	return b.name(strings.Join(words, "."))
 }
 
 // lookupSteps is the work of a lookup in the map: a binary search, and two blocks.
@@ -146,7 +164,9 @@ func (b *fileBuilder) finish() error {
 		}
 		open = append(open, int32(i))
 	}
-	f.orderByColumn()
+	if !b.oneLine {
+		f.orderByColumn()
+	}
 	return nil
 }
 
@@ -171,19 +191,18 @@ func generated(name []part) string {
 	return strings.Join(words, ".")
 }
 
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // Bytes returns the approximate memory of the file.
 func (f *File) Bytes() int64 {
 	return f.m.Bytes() + f.names.bytes() + int64(cap(f.scopes))*int64(unsafe.Sizeof(scope{})) + int64(cap(f.byColumn))*int64(unsafe.Sizeof(inColumn{}))
 }
 
-func (f *File) text(name int32) string { return f.names.at(int(name)) }
+// text returns a name: that of the map at -1 - name, or one of the file.
+func (f *File) text(name int32) string {
+	if name < 0 {
+		return f.m.names.at(int(-1 - name))
+	}
+	return f.names.at(int(name))
+}
 
 // DebugID returns the debug ID in the map.
 func (f *File) DebugID() string { return f.m.DebugID }

@@ -59,11 +59,19 @@ func (m *Map) Lookup(line, column uint32) (Position, bool) {
 
 // nameAt returns the name of the mapping that starts exactly at a place.
 func (m *Map) nameAt(line, column uint32) string {
-	t, ok := m.tokens.find(line, column)
-	if !ok || t.line != line || t.column != column || t.name < 0 {
-		return ""
+	if i := m.nameIndexAt(line, column); i >= 0 {
+		return m.names.at(int(i))
 	}
-	return m.names.at(int(t.name))
+	return ""
+}
+
+// nameIndexAt returns the index of the name, or -1 for none or the empty one.
+func (m *Map) nameIndexAt(line, column uint32) int32 {
+	t, ok := m.tokens.find(line, column)
+	if !ok || t.line != line || t.column != column || t.name < 0 || m.names.at(int(t.name)) == "" {
+		return -1
+	}
+	return t.name
 }
 
 func (m *Map) position(t token) Position {
