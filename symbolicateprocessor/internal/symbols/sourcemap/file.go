@@ -18,6 +18,7 @@ import (
 type File struct {
 	m      *Map
 	scopes []scope // in order of start
+	sparse sparse  // of scopes
 	names  texts
 	// byColumn orders scopes by the column of their parameters: see [File.DefinitionInColumn].
 	byColumn []inColumn
@@ -149,6 +150,7 @@ func (b *fileBuilder) finish() error {
 		return err
 	}
 	slices.SortFunc(f.scopes, func(a, b scope) int { return a.start.compare(b.start) })
+	f.sparse = newSparse(len(f.scopes), f.startOf)
 	var open []int32 // the functions around the current one
 	for i := range f.scopes {
 		s := &f.scopes[i]
@@ -238,10 +240,13 @@ func (f *File) at(dst []symbols.Frame, raw string, line, column int64, nameOf fu
 	return append(dst, frame), symbols.OK
 }
 
+func (f *File) startOf(i int) place { return f.scopes[i].start }
+
 // scopeAt returns the innermost function around a place, or -1.
 func (f *File) scopeAt(at place) int32 {
-	last := int32(sort.Search(len(f.scopes), func(i int) bool { return f.scopes[i].start.compare(at) > 0 })) - 1
-	i, _ := f.around(last, at)
+	after := place{at.line, at.column + 1} // maxFile bounds columns
+	last := f.sparse.search(len(f.scopes), after, f.startOf) - 1
+	i, _ := f.around(int32(last), at)
 	return i
 }
 

@@ -80,6 +80,7 @@ func Read(work *symbols.Work, data []byte) (*Map, error) {
 	if err := m.addSections(work, &doc); err != nil {
 		return nil, fmt.Errorf("source map: %w", err)
 	}
+	m.tokens.finish()
 	return m, nil
 }
 

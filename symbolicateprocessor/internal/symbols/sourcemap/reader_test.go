@@ -106,6 +106,7 @@ func TestTokens(t *testing.T) {
 		require.NoError(t, stored.append(work, next))
 		all = append(all, next)
 	}
+	stored.finish()
 	var got []token
 	for i := range stored.blocks {
 		r := stored.block(i)

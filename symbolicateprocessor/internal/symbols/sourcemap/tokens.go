@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"sort"
 	"unsafe"
 
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -34,6 +33,7 @@ type tokens struct {
 	first  token
 	last   token // that was appended
 	base   token // that differences refer to: source and name of the last token that has them
+	sparse sparse
 }
 
 // tokenBlock starts with a token; the chunk has those that follow.
@@ -257,10 +257,7 @@ func (r *tokenReader) signed() int32 {
 
 // find returns the last token of the line at or before a place; of several at one place, the first.
 func (s *tokens) find(line, column uint32) (found token, ok bool) {
-	i := sort.Search(len(s.blocks), func(i int) bool {
-		first := s.blocks[i].first
-		return first.after(line, column) || first.line == line && first.column == column
-	})
+	i := s.sparse.search(len(s.blocks), place{line, column}, s.blockAt)
 	// Block i starts at the place or after it: the token is in the block before, or the first of
 	// block i.
 	for _, i := range []int{i - 1, i} {
@@ -276,6 +273,11 @@ func (s *tokens) find(line, column uint32) (found token, ok bool) {
 	}
 	return found, ok
 }
+
+func (s *tokens) blockAt(i int) place { return place{s.blocks[i].first.line, s.blocks[i].first.column} }
+
+// finish prepares for lookups.
+func (s *tokens) finish() { s.sparse = newSparse(len(s.blocks), s.blockAt) }
 
 // onlyLine returns the generated line that has all tokens.
 func (s *tokens) onlyLine() (line uint32, ok bool) {
