@@ -4,12 +4,28 @@ package otlpsize
 
 // The messages of requests. Texts and single numbers have no entry.
 var (
-	Traces   = &Message{fields: fields{1: withLibraries(resourceOf(&Message{memory: 208 + pointer, fields: fields{9: keyValue, 11: event, 13: spanLink}}))}}
-	Logs     = &Message{fields: fields{1: withLibraries(resourceOf(&Message{memory: 128 + pointer, fields: fields{5: anyValue, 6: keyValue}}))}}
+	Traces  = &Message{fields: fields{1: withLibraries(resourceOf(&Message{memory: 208 + pointer, fields: fields{9: keyValue, 11: event, 13: spanLink}}))}}
+	Logs    = &Message{fields: fields{1: withLibraries(resourceOf(&Message{memory: 128 + pointer, fields: fields{5: anyValue, 6: keyValue}}))}}
+	Metrics = &Message{fields: fields{1: withLibraries(resourceOf(&Message{memory: 96 + pointer, fields: fields{
+		5: dataOf(numberPoint), 7: dataOf(numberPoint), 9: dataOf(histogramPoint), 10: dataOf(exponentialPoint), 11: dataOf(summaryPoint), 12: keyValue,
+	}}))}}
 	Profiles = &Message{fields: fields{1: resourceOf(&Message{memory: 160 + pointer, fields: fields{2: sample, 11: indices}}), dictionaryField: dictionary}}
 )
 
 const dictionaryField = 2
+
+// Points of metrics.
+var (
+	exemplar         = &Message{memory: 2*72 + 48, fields: fields{7: keyValue}}
+	numberPoint      = &Message{memory: 112 + pointer, fields: fields{5: exemplar, 7: keyValue}}
+	histogramPoint   = &Message{memory: 176 + pointer, fields: fields{6: numbers, 7: numbers, 8: exemplar, 9: keyValue}}
+	exponentialPoint = &Message{memory: 208 + pointer, fields: fields{1: keyValue, 8: buckets, 9: buckets, 11: exemplar}}
+	buckets          = &Message{fields: fields{2: numbers}}
+	summaryPoint     = &Message{memory: 96 + pointer, fields: fields{6: {memory: 16 + pointer}, 7: keyValue}}
+)
+
+// dataOf returns the points of a metric.
+func dataOf(point *Message) *Message { return &Message{memory: 48, fields: fields{1: point}} }
 
 // resourceOf returns the resources of a signal with its records.
 func resourceOf(record *Message) *Message {

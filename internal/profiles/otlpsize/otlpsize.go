@@ -6,6 +6,7 @@
 package otlpsize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -49,11 +50,30 @@ var (
 // Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too
 // deep. It returns ErrDamaged if it cannot count all of it.
 func (m *Message) Check(data []byte) error {
-	memory, err := m.estimate(data, 0)
-	if err == nil && memory+perByte*len(data) > Max {
-		err = fmt.Errorf("%w: it needs %d MiB of memory, more than %d", ErrLimit, (memory+perByte*len(data))>>20, Max>>20)
+	memory, err := m.Estimate(data)
+	if err == nil && memory > Max {
+		err = fmt.Errorf("%w: it needs %d MiB of memory, more than %d", ErrLimit, memory>>20, Max>>20)
 	}
 	return err
+}
+
+// Estimate returns the memory of a decoded message. The errors are those of Check.
+func (m *Message) Estimate(data []byte) (memory int, err error) {
+	memory, err = m.estimate(data, 0)
+	return memory + perByte*len(data), err
+}
+
+const (
+	// perBrace is the memory of the largest message. Each has a brace in JSON.
+	perBrace = 208 + 2*pointer
+
+	// perComma is the memory of an element in a list of numbers or texts.
+	perComma = 40
+)
+
+// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message.
+func EstimateJSON(data []byte) int {
+	return perBrace*bytes.Count(data, []byte{'{'}) + perComma*bytes.Count(data, []byte{','}) + perByte*len(data)
 }
 
 // estimate returns the memory of the messages and numbers in a message.

@@ -4,13 +4,16 @@ package otlpsize
 
 import (
 	"bytes"
+	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -25,6 +28,7 @@ var signals = map[string]struct {
 }{
 	"traces":   {Traces, func(b []byte) (any, error) { return new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b) }},
 	"logs":     {Logs, func(b []byte) (any, error) { return new(plog.ProtoUnmarshaler).UnmarshalLogs(b) }},
+	"metrics":  {Metrics, func(b []byte) (any, error) { return new(pmetric.ProtoUnmarshaler).UnmarshalMetrics(b) }},
 	"profiles": {Profiles, func(b []byte) (any, error) { return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b) }},
 }
 
@@ -143,5 +147,46 @@ func TestCheck(t *testing.T) {
 
 	for _, damaged := range [][]byte{{1<<3 | 2, 5}, {0}, {1<<3 | 3, 2<<3 | 4}, {0x8a, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 0}} {
 		assert.ErrorIs(t, Traces.Check(damaged), ErrDamaged)
+	}
+}
+
+// TestEstimateJSON: no list of any message needs more memory than estimated.
+func TestEstimateJSON(t *testing.T) {
+	const n = 5000
+	list := func(element string) string { return "[" + strings.Repeat(element+",", n-1) + element + "]" }
+	objects := []string{"{}", `{"attributes":[{}]}`, `{"key":"","value":{}}`, `{"timeUnixNano":"1","asDouble":1}`}
+	decoders := map[string]func([]byte) (any, error){
+		"traces":   func(b []byte) (any, error) { return new(ptrace.JSONUnmarshaler).UnmarshalTraces(b) },
+		"logs":     func(b []byte) (any, error) { return new(plog.JSONUnmarshaler).UnmarshalLogs(b) },
+		"metrics":  func(b []byte) (any, error) { return new(pmetric.JSONUnmarshaler).UnmarshalMetrics(b) },
+		"profiles": func(b []byte) (any, error) { return new(pprofile.JSONUnmarshaler).UnmarshalProfiles(b) },
+	}
+	for signal, forms := range map[string][]string{
+		"traces": {
+			`{"resourceSpans":%s}`, `{"resourceSpans":[{"scopeSpans":%s}]}`, `{"resourceSpans":[{"scopeSpans":[{"spans":%s}]}]}`,
+			`{"resourceSpans":[{"resource":{"attributes":%s}}]}`, `{"resourceSpans":[{"scopeSpans":[{"spans":[{"events":%s}]}]}]}`,
+		},
+		"logs": {`{"resourceLogs":[{"scopeLogs":[{"logRecords":%s}]}]}`, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"arrayValue":{"values":%s}}}]}]}]}`},
+		"metrics": {
+			`{"resourceMetrics":[{"scopeMetrics":[{"metrics":%s}]}]}`, `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"gauge":{"dataPoints":%s}}]}]}]}`,
+			`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"exponentialHistogram":{"dataPoints":%s}}]}]}]}`,
+			`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"histogram":{"dataPoints":[{"exemplars":%s}]}}]}]}]}`,
+			`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"histogram":{"dataPoints":[{"bucketCounts":%s}]}}]}]}]}`,
+		},
+		"profiles": {`{"resourceProfiles":[{"scopeProfiles":[{"profiles":%s}]}]}`, `{"dictionary":{"locationTable":%s}}`, `{"dictionary":{"stringTable":%s}}`},
+	} {
+		for _, form := range forms {
+			for _, element := range append(objects, "0", `""`, `"0"`) {
+				data := []byte(fmt.Sprintf(form, list(element)))
+				before := heap()
+				message, err := decoders[signal](data)
+				if err != nil {
+					continue
+				}
+				used := heap() - before
+				runtime.KeepAlive(message)
+				assert.LessOrEqual(t, used, EstimateJSON(data)+16<<10, "%s of %s", form, element)
+			}
+		}
 	}
 }
