@@ -23,6 +23,9 @@ func (t *translator) GetGRPCServerOptions(context.Context) ([]grpc.ServerOption,
 	return []grpc.ServerOption{grpc.ForceServerCodecV2(newCodec(t))}, nil
 }
 
+// ServerCodec returns the codec for an extension that has to install its own: otlp_limit.
+func (t *translator) ServerCodec() encoding.CodecV2 { return newCodec(t) }
+
 // GetGRPCClientOptions implements extensionmiddleware.GRPCClient.
 func (t *translator) GetGRPCClientOptions(context.Context) ([]grpc.DialOption, error) {
 	if !t.encodes() {

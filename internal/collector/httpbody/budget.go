@@ -96,6 +96,12 @@ func (c *Claim) NeverWait() *Claim {
 	return c
 }
 
+// WaitAgain ends the effect of NeverWait.
+func (c *Claim) WaitAgain() *Claim {
+	c.deadline = time.Time{}
+	return c
+}
+
 // SetTenant sets the tenant that the claim belongs to.
 func (c *Claim) SetTenant(name string) {
 	if c == nil || c.name == name {

@@ -65,7 +65,7 @@ func (l limitedListener) Accept() (net.Conn, error) {
 // it: an idle one, or else one of the peer with the most connections, unless this is the peer of
 // the new one.
 func (c *connections) add(conn net.Conn) bool {
-	peer := peerOf(conn.RemoteAddr())
+	peer := Peer(conn.RemoteAddr())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusts(peer) {
@@ -143,8 +143,8 @@ func (c *connections) trusts(peer netip.Addr) bool {
 	return !peer.IsValid() || slices.ContainsFunc(c.trusted, func(network netip.Prefix) bool { return network.Contains(peer) })
 }
 
-// peerOf returns the address of a peer; for IPv6 its network, because a client has a whole network.
-func peerOf(address net.Addr) netip.Addr {
+// Peer returns the address of a peer; for IPv6 its network, because a client has a whole network.
+func Peer(address net.Addr) netip.Addr {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok {
 		return netip.Addr{}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/fastgzipextension"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/otlplimitextension"
 	"github.com/otelcol-sentry/otelcol-sentry/profiledialectextension"
 	"github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
@@ -59,7 +60,7 @@ func mistake(t *testing.T, e Entry, inUse string) error {
 		Receivers:  &section{factories: factories(measurereceiver.NewFactory(), sentryreceiver.NewFactory())},
 		Processors: &section{factories: factories(profiletransformprocessor.NewFactory(), symbolicateprocessor.NewFactory())},
 		Exporters:  &section{factories: factories(profileviewerexporter.NewFactory(), sentryexporter.NewFactory())},
-		Extensions: &section{factories: factories(fastgzipextension.NewFactory(), profiledialectextension.NewFactory(), sentryteeextension.NewFactory())},
+		Extensions: &section{factories: factories(fastgzipextension.NewFactory(), otlplimitextension.NewFactory(), profiledialectextension.NewFactory(), sentryteeextension.NewFactory())},
 	}
 	if err := conf.Unmarshal(&sections); err != nil {
 		return err

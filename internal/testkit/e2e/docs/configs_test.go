@@ -39,27 +39,41 @@ func TestConfigs(t *testing.T) {
 	}
 }
 
-// TestOTLPLimit: the decoder of the collector's receiver has no depth limit. A nested message of 12
-// MB ended the collector (v0.164.0); with 4 MB, the peak was 0.5 GB.
-func TestOTLPLimit(t *testing.T) {
+// TestOTLPLimits: wherever a configuration opens the collector's OTLP receiver, it has the settings
+// under which TestHostileInputs attacks the receiver. It survives nested messages: the decoder stops
+// at 100 levels since v0.165.0.
+func TestOTLPLimits(t *testing.T) {
 	receivers := 0
-	for _, path := range append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml")) {
+	configs := append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml"))
+	for _, path := range slices.Concat(configs, shownOnPages(t, t.TempDir())) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		var config struct {
 			Receivers map[string]struct {
 				Protocols map[string]map[string]any
 			}
+			Service struct{ Extensions []string }
 		}
 		require.NoError(t, yaml.Unmarshal(text, &config), path)
 		for name, receiver := range config.Receivers {
-			if http, ok := receiver.Protocols["http"]; ok {
+			for protocol, settings := range receiver.Protocols {
 				receivers++
-				assert.Equal(t, 4<<20, http["max_request_body_size"], "%s: %s", path, name)
+				where := fmt.Sprintf("%s: %s: %s", path, name, protocol)
+				assert.Equal(t, []any{map[string]any{"id": "otlp_limit"}}, settings["middlewares"], where)
+				assert.Contains(t, config.Service.Extensions, "otlp_limit", where)
+				switch protocol {
+				case "http":
+					assert.Equal(t, 4<<20, settings["max_request_body_size"], where)
+					assert.Equal(t, []any{"", "gzip"}, settings["compression_algorithms"], where)
+					assert.Equal(t, "30s", settings["read_timeout"], where)
+				case "grpc":
+					assert.Contains(t, settings, "max_recv_msg_size_mib", where)
+					assert.Equal(t, 16, settings["max_concurrent_streams"], where)
+				}
 			}
 		}
 	}
-	assert.NotZero(t, receivers)
+	assert.Greater(t, receivers, 5)
 }
 
 func examples(t *testing.T) []string {

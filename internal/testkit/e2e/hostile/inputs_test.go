@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// TestHostileInputs: floods of the OTLP ports of the container image, with its configuration and in
+// 1 GiB. During each flood, clients with a DSN are served.
+func TestHostileInputs(t *testing.T) {
+	for _, a := range inputAttacks {
+		t.Run(a.name, a.run)
+	}
+}
+
+// inputAttack is a request that many clients repeat.
+type inputAttack struct {
+	name    string
+	clients int
+	body    func() []byte
+	send    func(ctx context.Context, in inputs, body []byte) (status int, err error)
+}
+
+// inputs are the OTLP ports of the image.
+type inputs struct{ http, grpc string }
+
+// floodTime is the duration of each flood. Without limits, the collector ended within 2.5 s.
+const floodTime = 4 * time.Second
+
+// twoMillion empty messages have 4 MiB.
+const twoMillion = 2<<20 - 32
+
+var inputAttacks = []inputAttack{
+	{name: "HTTP: 4 kB of gzip with 2 million empty spans", clients: 8, body: func() []byte { return zipped(emptyMessages(twoMillion, 2, 1, 2)) }, send: httpInput("/v1/traces", "gzip")},
+	{name: "HTTP: 4 kB of gzip with 2 million empty log records", clients: 8, body: func() []byte { return zipped(emptyMessages(twoMillion, 2, 1, 2)) }, send: httpInput("/v1/logs", "gzip")},
+	{name: "HTTP: 4 kB of gzip with 2 million empty histogram points", clients: 8, body: func() []byte { return zipped(emptyMessages(twoMillion, 1, 1, 2, 2, 10)) }, send: httpInput("/v1/metrics", "gzip")},
+	{name: "HTTP: 4 kB of gzip with 2 million empty profiles", clients: 8, body: func() []byte { return zipped(emptyMessages(twoMillion, 2, 1, 2)) }, send: httpInput(harness.ProfilesPath, "gzip")},
+	{name: "HTTP: 220 kB with 110,000 empty spans", clients: 16, body: func() []byte { return emptyMessages(110_000, 2, 1, 2) }, send: httpInput("/v1/traces", "")},
+	{name: "HTTP: 4 kB of gzip with a million empty spans in JSON", clients: 8, body: func() []byte {
+		return zipped([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 1<<20) + `]}]}]}`))
+	}, send: httpInput("/v1/traces", "gzip+json")},
+	{name: "HTTP: 64 zstd frames with a window of 512 MiB", clients: 64, body: zstdWindow, send: httpInput("/v1/traces", "zstd")},
+	{name: "gRPC: 4 kB of gzip with 2 million empty spans", clients: 8, body: func() []byte { return grpcFrame(zipped(emptyMessages(twoMillion, 2, 1, 2))) }, send: grpcInput("trace.v1.TraceService", "gzip")},
+	{name: "gRPC: 1 kB of gzip with 500,000 empty spans", clients: 16, body: func() []byte { return grpcFrame(zipped(emptyMessages(500_000, 2, 1, 2))) }, send: grpcInput("trace.v1.TraceService", "gzip")},
+	{name: "gRPC: 4 kB of gzip with 2 million empty histogram points", clients: 8, body: func() []byte { return grpcFrame(zipped(emptyMessages(twoMillion, 1, 1, 2, 2, 10))) }, send: grpcInput("metrics.v1.MetricsService", "gzip")},
+	{name: "gRPC: 64 zstd frames with a window of 512 MiB", clients: 64, body: func() []byte { return grpcFrame(zstdWindow()) }, send: grpcInput("trace.v1.TraceService", "zstd")},
+	{name: "gRPC: 300 messages of 4 MiB that stall before the last byte", clients: 300, body: func() []byte {
+		frame := grpcFrame(make([]byte, 4<<20-16))
+		frame[0] = 0
+		return frame[:len(frame)-1]
+	}, send: stalledGRPC},
+}
+
+// emptyMessages returns n empty messages of field last, in the messages of path.
+func emptyMessages(n int, last protowire.Number, path ...protowire.Number) []byte {
+	message := bytes.Repeat(append(protowire.AppendTag(nil, last, protowire.BytesType), 0), n)
+	for i := len(path) - 1; i >= 0; i-- {
+		message = protowire.AppendBytes(protowire.AppendTag(nil, path[i], protowire.BytesType), message)
+	}
+	return message
+}
+
+// zstdWindow returns a frame of 86 bytes that states a window of 512 MiB.
+func zstdWindow() []byte {
+	const (
+		windowLog512MiB = (29 - 10) << 3
+		last, raw       = 1, 0 << 1
+		content         = 77
+	)
+	header := uint32(content<<3 | raw | last)
+	frame := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, windowLog512MiB, byte(header), byte(header >> 8), byte(header >> 16)}
+	return append(frame, make([]byte, content)...)
+}
+
+// httpInput sends a body to a path. encoding is a content coding, with +json for OTLP/JSON.
+func httpInput(path, encoding string) func(context.Context, inputs, []byte) (int, error) {
+	coding, json := strings.CutSuffix(encoding, "+json")
+	return func(ctx context.Context, in inputs, body []byte) (int, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+in.http+path, bytes.NewReader(body))
+		if err != nil {
+			return 0, err
+		}
+		request.Header.Set("Content-Type", "application/x-protobuf")
+		if json {
+			request.Header.Set("Content-Type", "application/json")
+		}
+		if coding != "" {
+			request.Header.Set("Content-Encoding", coding)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return 0, err
+		}
+		defer response.Body.Close()
+		_, _ = io.Copy(io.Discard, response.Body)
+		return response.StatusCode, nil
+	}
+}
+
+// grpcInput sends a frame to a service.
+func grpcInput(service, encoding string) func(context.Context, inputs, []byte) (int, error) {
+	return func(ctx context.Context, in inputs, frame []byte) (int, error) {
+		return callRaw(ctx, in.grpc, service, encoding, bytes.NewReader(frame))
+	}
+}
+
+// stalledGRPC sends a frame and never ends it.
+func stalledGRPC(ctx context.Context, in inputs, frame []byte) (int, error) {
+	never, end := io.Pipe()
+	defer end.Close()
+	return callRaw(ctx, in.grpc, "trace.v1.TraceService", "", io.MultiReader(bytes.NewReader(frame), never))
+}
+
+// callRaw sends raw bytes, over a connection of its own, and returns the status of gRPC.
+func callRaw(ctx context.Context, address, service, encoding string, body io.Reader) (status int, err error) {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: protocols}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/opentelemetry.proto.collector."+service+"/Export", body)
+	if err != nil {
+		return 0, err
+	}
+	request.Header = http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}}
+	if encoding != "" {
+		request.Header.Set("Grpc-Encoding", encoding)
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	text := response.Trailer.Get("Grpc-Status")
+	if text == "" {
+		text = response.Header.Get("Grpc-Status")
+	}
+	_, err = fmt.Sscan(text, &status)
+	return status, err
+}
+
+// run floods the collector and meanwhile sends valid profiles with a DSN, one after the other.
+func (a inputAttack) run(t *testing.T) {
+	c, in := startImage(t)
+	body := a.body()
+	ctx, cancel := context.WithTimeout(t.Context(), floodTime)
+	defer cancel()
+	begin := time.Now()
+	var clients sync.WaitGroup
+	var sent, unanswered atomic.Int64
+	var statuses sync.Map
+	for range a.clients {
+		clients.Go(func() {
+			for ctx.Err() == nil {
+				status, err := a.send(ctx, in, body)
+				sent.Add(1)
+				if err != nil {
+					unanswered.Add(1)
+					time.Sleep(10 * time.Millisecond)
+					continue
+				}
+				n, _ := statuses.LoadOrStore(status, new(atomic.Int64))
+				n.(*atomic.Int64).Add(1)
+			}
+		})
+	}
+	var slowest time.Duration
+	good, refused := 0, 0
+	for ctx.Err() == nil && c.Running() {
+		time.Sleep(50 * time.Millisecond)
+		sending := time.Now()
+		got, err := c.TrySend(harness.Chunk{}.Request())
+		slowest = max(slowest, time.Since(sending))
+		if err != nil || got.Status != http.StatusOK {
+			refused++
+			continue
+		}
+		good++
+	}
+	clients.Wait()
+	counts, most := []string{}, 0
+	statuses.Range(func(status, n any) bool {
+		counts, most = append(counts, fmt.Sprintf("%d: %d", status, n.(*atomic.Int64).Load())), status.(int)
+		return true
+	})
+	t.Logf("%d sent, %d without a response, %s; %d valid profiles accepted, %d refused, the slowest in %s",
+		sent.Load(), unanswered.Load(), strings.Join(counts, ", "), good, refused, slowest.Round(time.Millisecond))
+	require.True(t, c.Running(), "the collector lives")
+	assert.Zero(t, refused, "refused valid profiles")
+	assert.NotZero(t, good)
+	reportAttack(t, c, int(sent.Load())*len(body), most, time.Since(begin), attackLimit)
+}
+
+// startImage starts a collector with the configuration of the container image, on other ports, and
+// with the memory settings that packaging/README.md advises for 1 GiB.
+func startImage(t *testing.T) (*harness.Collector, inputs) {
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "packaging", "image", "config.yaml"))
+	require.NoError(t, err)
+	in := inputs{http: harness.FreeAddress(t), grpc: harness.FreeAddress(t)}
+	config := strings.NewReplacer(
+		"0.0.0.0:4317", in.grpc, "0.0.0.0:4318", in.http, "0.0.0.0:4319", "ENDPOINT", "0.0.0.0:4321", harness.FreeAddress(t),
+		"0.0.0.0:13133", harness.FreeAddress(t), "/var/lib/otelcol-sentry", t.TempDir(),
+		"limit_percentage: 70", "limit_mib: 716", "spike_limit_percentage: 15", "spike_limit_mib: 153",
+	).Replace(string(text))
+	t.Setenv("GOMEMLIMIT", "819MiB")
+	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: config})
+	harness.WaitListening(t, in.http)
+	harness.WaitListening(t, in.grpc)
+	return c, in
+}
