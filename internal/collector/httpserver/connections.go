@@ -13,7 +13,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 )
 
-// connections holds the connections of a server.
+// connections holds the connections of a server. Each concurrent request of an HTTP/2 connection
+// counts as a connection.
 type connections struct {
 	max, maxPerPeer int
 	trusted         []netip.Prefix
@@ -30,8 +31,9 @@ type peers = fairshare.Queue[netip.Addr, *connection]
 
 type connection struct {
 	net.Conn
-	all  *fairshare.Entry[netip.Addr, *connection]
-	idle *fairshare.Entry[netip.Addr, *connection] // nil: it has a request
+	requests int                                         // of HTTP/2
+	all      []*fairshare.Entry[netip.Addr, *connection] // one, or as many as requests
+	idle     *fairshare.Entry[netip.Addr, *connection]   // nil: it has a request
 }
 
 func newConnections(l *Limits, closed func(reason string)) *connections {
@@ -61,13 +63,59 @@ func (l limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// add reports whether a new connection is within the limits. It may close another connection for
-// it: an idle one, or else one of the peer with the most connections, unless this is the peer of
-// the new one.
+// add reports whether a new connection is within the limits.
 func (c *connections) add(conn net.Conn) bool {
 	peer := Peer(conn.RemoteAddr())
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.admits(peer) {
+		return false
+	}
+	added := &connection{Conn: conn}
+	added.all, added.idle = append(added.all, c.all.Push(peer, added, 1)), c.idle.Push(peer, added, 1)
+	c.open[conn] = added
+	return true
+}
+
+// begin reports whether a request of an HTTP/2 connection is within the limits. If so, end must
+// follow.
+func (c *connections) begin(conn net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.open[conn]
+	if known == nil {
+		return false // closed by us
+	}
+	if known.requests == len(known.all) {
+		peer := known.all[0].Tenant()
+		if !c.admits(peer) {
+			return false
+		}
+		known.all = append(known.all, c.all.Push(peer, known, 1))
+	}
+	known.requests++
+	return true
+}
+
+// end ends a request of an HTTP/2 connection.
+func (c *connections) end(conn net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.open[conn]
+	if known == nil {
+		return
+	}
+	known.requests--
+	if last := len(known.all) - 1; last > 0 {
+		c.all.Remove(known.all[last])
+		known.all = known.all[:last]
+	}
+}
+
+// admits reports whether one more connection or request of a peer is within the limits. It may close
+// another connection for it: an idle one, or else one of the peer with the most, unless this is the
+// peer itself.
+func (c *connections) admits(peer netip.Addr) bool {
 	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusts(peer) {
 		if c.closeIdle(c.idle.OldestOf(peer)); c.all.Use(peer) >= int64(c.maxPerPeer) {
 			c.closed(ReasonMaxConnectionsPerPeer)
@@ -85,9 +133,6 @@ func (c *connections) add(conn net.Conn) bool {
 		}
 		c.close(largest.Value)
 	}
-	added := &connection{Conn: conn}
-	added.all, added.idle = c.all.Push(peer, added, 1), c.idle.Push(peer, added, 1)
-	c.open[conn] = added
 	return true
 }
 
@@ -108,7 +153,9 @@ func (c *connections) close(victim *connection) {
 
 func (c *connections) remove(gone *connection) {
 	delete(c.open, gone.Conn)
-	c.all.Remove(gone.all)
+	for _, entry := range gone.all {
+		c.all.Remove(entry)
+	}
 	if gone.idle != nil {
 		c.idle.Remove(gone.idle)
 	}
@@ -130,7 +177,7 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 		}
 	case http.StateIdle:
 		if known.idle == nil {
-			known.idle = c.idle.Push(known.all.Tenant(), known, 1)
+			known.idle = c.idle.Push(known.all[0].Tenant(), known, 1)
 		}
 	case http.StateClosed, http.StateHijacked:
 		c.remove(known)

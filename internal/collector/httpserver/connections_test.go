@@ -3,6 +3,7 @@
 package httpserver
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -90,6 +91,64 @@ func TestAllConnectionsInUse(t *testing.T) {
 	}
 	assert.Equal(t, 3, c.all.Len())
 	assert.Len(t, accept(c, "203.0.113.1", 3), 3)
+}
+
+// TestStreamsCount: concurrent requests on an HTTP/2 connection count as connections, from the second.
+func TestStreamsCount(t *testing.T) {
+	c, reasons := limited(Limits{Max: 8, MaxPerPeer: 4, TrustedProxies: []string{"10.0.0.0/8"}})
+	conn := accept(c, "203.0.113.1", 1)[0]
+	for n := 1; n <= 4; n++ {
+		assert.True(t, c.begin(conn))
+		assert.EqualValues(t, n, c.all.Use(Peer(conn.from)))
+	}
+	assert.False(t, c.begin(conn))
+	assert.Empty(t, accept(c, "203.0.113.1", 1))
+	assert.Equal(t, map[string]int{ReasonMaxConnectionsPerPeer: 2}, reasons)
+	c.end(conn)
+	require.Len(t, accept(c, "203.0.113.1", 1), 1)
+
+	proxy := accept(c, "10.0.0.1", 1)[0]
+	for range 4 {
+		assert.True(t, c.begin(proxy))
+	}
+	assert.False(t, c.begin(proxy), "all are in use")
+	other := accept(c, "203.0.113.2", 1)
+	require.Len(t, other, 1, "for another address")
+	assert.True(t, conn.closed != proxy.closed, "one of those with the most")
+	c.changed(conn, http.StateClosed)
+	c.changed(proxy, http.StateClosed)
+	c.end(proxy)
+	assert.False(t, c.begin(proxy))
+	assert.Equal(t, 2, c.all.Len())
+}
+
+// TestChunkedBodies: a chunked body ends its connection, so that a Content-Length beside it cannot
+// smuggle a request to this server. Bodies with a length do not.
+func TestChunkedBodies(t *testing.T) {
+	paths := make(chan string, 10)
+	s, url := serve(t, func(_ http.ResponseWriter, req *http.Request) {
+		_, _ = io.Copy(io.Discard, req.Body)
+		paths <- req.URL.Path
+	})
+	send := func(request string) string {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = conn.Write([]byte(request + "GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+		require.NoError(t, err)
+		answer, _ := io.ReadAll(conn) // the rest may reset it
+		return string(answer)
+	}
+	for _, headers := range []string{"Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 60", "Transfer-Encoding: chunked"} {
+		answer := send("POST /first HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n\r\n0\r\n\r\n")
+		assert.Equal(t, 1, strings.Count(answer, "HTTP/1.1 200"), answer)
+		assert.Contains(t, answer, "Connection: close")
+		assert.Equal(t, "/first", <-paths)
+		assert.Empty(t, paths)
+	}
+	assert.Equal(t, 2, strings.Count(send("POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"), "HTTP/1.1 200"))
+	_, err := s.Shutdown(t.Context(), time.Minute)
+	assert.NoError(t, err)
 }
 
 // TestEveryConnectionIsRemoved: connections are removed in every state.

@@ -3,6 +3,7 @@
 package httpserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -13,11 +14,11 @@ import (
 // Limits limit the resources of a server that its clients use: connections, headers, and the
 // duration of bodies.
 type Limits struct {
-	// Max is the maximum number of connections. Further connections replace idle ones, if there are
-	// any.
+	// Max is the maximum number of connections, and of concurrent requests on HTTP/2 connections.
+	// Further ones replace idle connections, if there are any.
 	Max int `mapstructure:"max"`
 
-	// MaxPerPeer is the maximum number of connections from one address (IPv6: one /64), except from
+	// MaxPerPeer is the maximum number of these from one address (IPv6: one /64), except from
 	// trusted proxies.
 	MaxPerPeer int `mapstructure:"max_per_peer"`
 
@@ -51,6 +52,10 @@ const (
 	// maxStreams is the maximum number of concurrent requests on an HTTP/2 connection: the minimum
 	// that RFC 9113 (6.5.2) recommends.
 	maxStreams = 100
+
+	// maxStreamBuffer is the memory of an HTTP/2 connection for bytes that no handler has read yet:
+	// the initial window of RFC 9113 (6.9.2), which net/http raises to a megabyte otherwise.
+	maxStreamBuffer = 1<<16 - 1
 )
 
 // privateNetworks are the loopback addresses and the private networks: RFC 1918, RFC 4193, RFC 6598
@@ -107,11 +112,41 @@ const (
 // that is closed because of a limit.
 func (l *Limits) apply(server *http.Server, listener net.Listener, closed func(reason string)) net.Listener {
 	server.MaxHeaderBytes = maxHeaderBytes
-	server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
+	server.HTTP2 = &http.HTTP2Config{
+		MaxConcurrentStreams: maxStreams, MaxReceiveBufferPerConnection: maxStreamBuffer, MaxReceiveBufferPerStream: maxStreamBuffer,
+	}
 	if l.MinBodyRate > 0 {
 		server.Handler = minBodyRate{next: server.Handler, rate: l.MinBodyRate, readTimeout: server.ReadTimeout}
 	}
 	c := newConnections(l, closed)
+	server.Handler = countStreams(server.Handler, c)
+	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, conn)
+	}
 	server.ConnState = c.changed
 	return limitedListener{Listener: listener, connections: c}
+}
+
+type connKey struct{}
+
+// countStreams closes streams of HTTP/2 beyond the limits, as a listener closes connections. It also
+// ends connections of HTTP/1 after a chunked body: net/http accepts a Content-Length beside it and
+// hides this from handlers, and RFC 9112 (6.1) then requires to close the connection, so that no
+// proxy in front and this server can disagree where the next request begins.
+func countStreams(next http.Handler, c *connections) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.ProtoMajor == 1 {
+			if len(req.TransferEncoding) > 0 {
+				w.Header().Set("Connection", "close")
+			}
+			next.ServeHTTP(w, req)
+			return
+		}
+		conn, _ := req.Context().Value(connKey{}).(net.Conn)
+		if !c.begin(conn) {
+			panic(http.ErrAbortHandler) // resets the stream
+		}
+		defer c.end(conn)
+		next.ServeHTTP(w, req)
+	})
 }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hostile
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+)
+
+// TestHostileHTTP2: with TLS, a connection carries many requests. Each counts as a connection.
+func TestHostileHTTP2(t *testing.T) {
+	const connections, streams = 500, 100
+	certificate, key := certify(t)
+	for _, a := range []struct {
+		name, peers string
+		memory      int
+	}{
+		{"500 connections of one address with 100 stalled requests each", "[]", 160},
+		{"500 connections of a proxy with 100 stalled requests each", "[127.0.0.0/8]", 640},
+	} {
+		t.Run(a.name, func(t *testing.T) {
+			backend := harness.NewSink(t)
+			address := harness.FreeAddress(t)
+			c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+  sentry/tls: {endpoint: %q, tls: {cert_file: %q, key_file: %q}, connections: {trusted_proxies: %s}}
+exporters:
+  otlp_http: {endpoint: %q}
+service:
+  pipelines:
+    profiles: {receivers: [sentry, sentry/tls], exporters: [otlp_http]}
+`, address, certificate, key, a.peers, backend.URL())})
+			harness.WaitListening(t, address)
+			begin, opened := time.Now(), 0
+			for range connections {
+				if stall(t, address, streams) {
+					opened++
+				}
+			}
+			t.Logf("%d connections opened in %s", opened, time.Since(begin))
+			time.Sleep(time.Second)
+			require.True(t, c.Running(), "the collector lives")
+			client := http.Client{Timeout: harness.RequestTimeout, Transport: &http.Transport{
+				TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // the certificate is that of this test
+				DialContext:     (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}).DialContext,
+			}}
+			defer client.CloseIdleConnections()
+			good := harness.Chunk{}.Request()
+			request, err := http.NewRequest(http.MethodPost, "https://"+address+"/api/42/envelope/", bytes.NewReader(good.Body))
+			require.NoError(t, err)
+			request.Header.Set("X-Sentry-Auth", harness.TestAuth)
+			sending := time.Now()
+			response, err := client.Do(request)
+			require.NoError(t, err)
+			response.Body.Close()
+			require.Equal(t, http.StatusOK, response.StatusCode)
+			t.Logf("a valid profile of another address was accepted in %s", time.Since(sending).Round(time.Millisecond))
+			reportAttack(t, c, connections*streams*600, noAnswer, time.Since(begin), a.memory)
+		})
+	}
+}
+
+// stall opens an HTTP/2 connection with a number of requests whose bodies do not end. It reports
+// whether the server has accepted it.
+func stall(t *testing.T, address string, streams int) bool {
+	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err != nil {
+		return false
+	}
+	t.Cleanup(func() { conn.Close() })
+	var out, head bytes.Buffer
+	out.WriteString(http2.ClientPreface)
+	framer := http2.NewFramer(&out, nil)
+	require.NoError(t, framer.WriteSettings())
+	encoder := hpack.NewEncoder(&head)
+	for i := range streams {
+		head.Reset()
+		for _, field := range [][2]string{
+			{":method", "POST"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", "/api/42/envelope/"},
+			{"x-sentry-auth", harness.TestAuth}, {"content-length", "1000000"},
+		} {
+			require.NoError(t, encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
+		}
+		id := uint32(2*i + 1)
+		require.NoError(t, framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: head.Bytes(), EndHeaders: true}))
+		require.NoError(t, framer.WriteData(id, false, bytes.Repeat([]byte(" "), 600)))
+	}
+	_, err = conn.Write(out.Bytes())
+	return err == nil
+}
+
+// certify writes a certificate and its key.
+func certify(t *testing.T) (certificate, key string) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	require.NoError(t, err)
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	certificate, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: signed}, key: {Type: "PRIVATE KEY", Bytes: encoded}} {
+		assert.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
+	}
+	return certificate, key
+}
