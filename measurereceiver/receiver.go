@@ -95,10 +95,10 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 		return err
 	}
 	config := r.cfg.HTTP // a copy: ToServer modifies it
-	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
+	server, err := httpserver.New(ctx, &config, host, r.settings, r, append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
 	if err != nil {
-		return fmt.Errorf("cannot set up the HTTP server: %w", err)
+		return err
 	}
 	server.Handler = r.uploadsAround(httpbody.Normalize(server.Handler))
 	listener, err := httpserver.Listen(ctx, &config, "endpoint")

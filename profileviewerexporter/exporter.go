@@ -77,9 +77,9 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 		return err
 	}
 	config := v.cfg.HTTP // a copy: ToServer modifies it
-	server, err := config.ToServer(ctx, host.GetExtensions(), v.settings, v.routes())
+	server, err := httpserver.New(ctx, &config, host, v.settings, v.routes())
 	if err != nil {
-		return fmt.Errorf("cannot set up the HTTP server: %w", err)
+		return err
 	}
 	listener, err := httpserver.Listen(ctx, &config, "endpoint")
 	if err != nil {

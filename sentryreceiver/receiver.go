@@ -130,10 +130,10 @@ func (r *sentryReceiver) exampleDSN(address net.Addr) string {
 
 // newServer returns a server for a table of endpoints.
 func (r *sentryReceiver) newServer(ctx context.Context, host component.Host, config *confighttp.ServerConfig, endpoints []endpoint) (*http.Server, error) {
-	server, err := config.ToServer(ctx, host.GetExtensions(), r.settings, r.handler(endpoints), append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
+	server, err := httpserver.New(ctx, config, host, r.settings, r.handler(endpoints), append(httpbody.LeaveEncoded(config.CompressionAlgorithms),
 		confighttp.WithErrorHandler(r.rejectForConfighttp))...)
 	if err != nil {
-		return nil, fmt.Errorf("cannot set up the HTTP server: %w", err)
+		return nil, err
 	}
 	server.Handler = httpbody.Normalize(server.Handler)
 	return server, nil

@@ -47,9 +47,9 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 		ReadBody: bodyReader(),
 		Count:    func(o uploads.Outcome) { t.countUpload(context.Background(), o) }, Stored: changed,
 	})
-	server, err := config.ToServer(ctx, host.GetExtensions(), set, handler)
+	server, err := httpserver.New(ctx, &config, host, set, handler)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("uploads: cannot set up the HTTP server: %w", err), store.Close())
+		return nil, errors.Join(fmt.Errorf("uploads: %w", err), store.Close())
 	}
 	listener, err := httpserver.Listen(ctx, &config, "uploads::endpoint")
 	if err != nil {

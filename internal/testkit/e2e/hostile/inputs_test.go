@@ -40,8 +40,8 @@ type inputAttack struct {
 	send    func(ctx context.Context, in inputs, body []byte) (status int, err error)
 }
 
-// inputs are the OTLP ports of the image.
-type inputs struct{ http, grpc string }
+// inputs are the addresses of the OTLP ports of the image, and of its viewer.
+type inputs struct{ http, grpc, page string }
 
 // floodTime is the duration of each flood. Without limits, the collector ended within 2.5 s.
 const floodTime = 4 * time.Second
@@ -212,18 +212,54 @@ func (a inputAttack) run(t *testing.T) {
 
 // startImage starts a collector with the configuration of the container image, on other ports, and
 // with the memory settings that packaging/README.md advises for 1 GiB.
-func startImage(t *testing.T) (*harness.Collector, inputs) {
+func startImage(t *testing.T) (*harness.Collector, inputs) { return startImageWith(t) }
+
+// startImageWith starts it with replacements in the configuration.
+func startImageWith(t *testing.T, replacements ...string) (*harness.Collector, inputs) {
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "packaging", "image", "config.yaml"))
 	require.NoError(t, err)
-	in := inputs{http: harness.FreeAddress(t), grpc: harness.FreeAddress(t)}
-	config := strings.NewReplacer(
-		"0.0.0.0:4317", in.grpc, "0.0.0.0:4318", in.http, "0.0.0.0:4319", "ENDPOINT", "0.0.0.0:4321", harness.FreeAddress(t),
+	in := inputs{http: harness.FreeAddress(t), grpc: harness.FreeAddress(t), page: harness.FreeAddress(t)}
+	config := strings.NewReplacer(append(replacements,
+		"0.0.0.0:4317", in.grpc, "0.0.0.0:4318", in.http, "0.0.0.0:4319", "ENDPOINT", "0.0.0.0:4321", in.page,
 		"0.0.0.0:13133", harness.FreeAddress(t), "/var/lib/otelcol-sentry", t.TempDir(),
 		"limit_percentage: 70", "limit_mib: 716", "spike_limit_percentage: 15", "spike_limit_mib: 153",
-	).Replace(string(text))
+	)...).Replace(string(text))
 	t.Setenv("GOMEMLIMIT", "819MiB")
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: config})
 	harness.WaitListening(t, in.http)
 	harness.WaitListening(t, in.grpc)
 	return c, in
+}
+
+// TestHostileLabels: hosts, methods, paths and services that clients invent create no series, also
+// not at the level detailed, with the views of docs/operations.md.
+func TestHostileLabels(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
+	require.NoError(t, err)
+	_, views, _ := strings.Cut(string(page), "      level: detailed\n")
+	views, _, found := strings.Cut(views, "```")
+	require.True(t, found)
+	c, in := startImageWith(t, "      readers: # the", views+"      readers: # the")
+	series := func() int { return len(c.Scrape(t)) }
+	send := func(from, n int) {
+		for i := from; i < from+n; i++ {
+			for _, address := range []string{c.Address, in.http, in.page} {
+				request, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://%s/v1/%d?%d", address, i, i), strings.NewReader("{}"))
+				require.NoError(t, err)
+				request.Host = fmt.Sprintf("h%d.example:%d", i, i%60_000+1)
+				if i%2 == 0 {
+					request.Method = fmt.Sprint("M", i)
+				}
+				response, err := http.DefaultClient.Do(request)
+				require.NoError(t, err)
+				response.Body.Close()
+			}
+			_, _ = callRaw(t.Context(), in.grpc, fmt.Sprintf("invented%d.Service", i), "", bytes.NewReader(grpcFrame(nil)))
+			_, _ = callRaw(t.Context(), in.grpc, "trace.v1.TraceService", fmt.Sprint("encoding", i), bytes.NewReader(grpcFrame(nil)))
+		}
+	}
+	send(0, 4)
+	before := series()
+	send(4, 100)
+	assert.Equal(t, before, series(), "series after 500 further requests")
 }

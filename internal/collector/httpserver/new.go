@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/config/confighttp"
+)
+
+// New returns the server of a component, with confighttp's handlers around the handler.
+//
+// At level detailed, the collector exports the metrics of otelhttp, whose server.address and
+// server.port are the Host header: each invented host would be another series. These handlers see
+// the configured endpoint as the host; the handler sees the header.
+func New(ctx context.Context, config *confighttp.ServerConfig, host component.Host, set component.TelemetrySettings, handler http.Handler,
+	options ...confighttp.ToServerOption,
+) (*http.Server, error) {
+	server, err := config.ToServer(ctx, host.GetExtensions(), set, restoreHost(handler), options...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the HTTP server: %w", err)
+	}
+	server.Handler = replaceHost(server.Handler, config.NetAddr.Endpoint)
+	return server, nil
+}
+
+type sentHost struct{}
+
+func replaceHost(next http.Handler, endpoint string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		replaced := req.WithContext(context.WithValue(req.Context(), sentHost{}, req.Host))
+		replaced.Host = endpoint
+		next.ServeHTTP(w, replaced)
+		req.MultipartForm = replaced.MultipartForm // the server removes its files
+	})
+}
+
+func restoreHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if sent, ok := req.Context().Value(sentHost{}).(string); ok {
+			endpoint := req.Host
+			req.Host = sent
+			defer func() { req.Host = endpoint }() // otelhttp reads it afterwards
+		}
+		next.ServeHTTP(w, req)
+	})
+}
