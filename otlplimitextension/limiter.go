@@ -96,6 +96,3 @@ func (l *limiter) admit(ctx context.Context, c *httpbody.Claim, estimate func([]
 	}
 	return nil
 }
-
-// estimateJSON is the estimate of OTLP/JSON.
-func estimateJSON(encoded []byte) (int, error) { return otlpsize.EstimateJSON(encoded), nil }

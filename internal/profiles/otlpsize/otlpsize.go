@@ -6,7 +6,6 @@
 package otlpsize
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
@@ -18,7 +17,7 @@ import (
 const Max = 320 << 20
 
 const (
-	// maxDepth is the maximum depth of messages. The decoder is recursive without a limit;
+	// maxDepth is the maximum depth of messages. The decoder of JSON is recursive without a limit;
 	// encoding/json has the same one.
 	maxDepth = 10_000
 
@@ -45,6 +44,8 @@ var (
 
 	// ErrDamaged is the error of a message that is not encoded correctly.
 	ErrDamaged = errors.New("its encoding is damaged")
+
+	errDepth = fmt.Errorf("%w: it is nested more than %d levels deep", ErrLimit, maxDepth)
 )
 
 // Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too
@@ -71,15 +72,39 @@ const (
 	perComma = 40
 )
 
-// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message.
-func EstimateJSON(data []byte) int {
-	return perBrace*bytes.Count(data, []byte{'{'}) + perComma*bytes.Count(data, []byte{','}) + perByte*len(data)
+// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. The error is
+// ErrLimit if it is nested too deep.
+func EstimateJSON(data []byte) (memory int, err error) {
+	memory = perByte * len(data)
+	depth, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case c == '"':
+			text = !text
+		case text:
+			if c == '\\' {
+				i++
+			}
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return 0, errDepth
+			}
+			if c == '{' {
+				memory += perBrace
+			}
+		case c == '}' || c == ']':
+			depth--
+		case c == ',':
+			memory += perComma
+		}
+	}
+	return memory, nil
 }
 
 // estimate returns the memory of the messages and numbers in a message.
 func (m *Message) estimate(data []byte, depth int) (memory int, err error) {
 	if depth > maxDepth {
-		return 0, fmt.Errorf("%w: it is nested more than %d levels deep", ErrLimit, maxDepth)
+		return 0, errDepth
 	}
 	for len(data) > 0 {
 		number, kind, tag := protowire.ConsumeTag(data)

@@ -185,8 +185,21 @@ func TestEstimateJSON(t *testing.T) {
 				}
 				used := heap() - before
 				runtime.KeepAlive(message)
-				assert.LessOrEqual(t, used, EstimateJSON(data)+16<<10, "%s of %s", form, element)
+				estimate, err := EstimateJSON(data)
+				require.NoError(t, err)
+				assert.LessOrEqual(t, used, estimate+16<<10, "%s of %s", form, element)
 			}
 		}
 	}
+}
+
+func TestEstimateJSONDepth(t *testing.T) {
+	nested := func(n int) []byte { return []byte(strings.Repeat(`{"a":[`, n/2) + strings.Repeat("]}", n/2)) }
+	_, err := EstimateJSON(nested(10_000))
+	assert.NoError(t, err)
+	_, err = EstimateJSON(nested(10_002))
+	assert.ErrorIs(t, err, ErrLimit)
+	memory, err := EstimateJSON([]byte(`{"a":"` + strings.Repeat(`\"{[,`, 20_000) + `"}`))
+	assert.NoError(t, err)
+	assert.Less(t, memory, 5*20_000*perByte+1000, "text")
 }

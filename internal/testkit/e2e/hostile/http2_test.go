@@ -54,7 +54,7 @@ service:
 			harness.WaitListening(t, address)
 			begin, opened := time.Now(), 0
 			for range connections {
-				if stall(t, address, streams) {
+				if stall(t, address, "/api/42/envelope/", streams) {
 					opened++
 				}
 			}
@@ -81,9 +81,27 @@ service:
 	}
 }
 
+// TestHostileInputsTLS: the same on the OTLP receiver with otlp_limit, which does not limit
+// connections: each carries up to 250 requests.
+func TestHostileInputsTLS(t *testing.T) {
+	const connections, streams = 150, 250
+	t.Run("HTTP/2: 150 connections with 250 stalled requests each", func(t *testing.T) {
+		certificate, key := certify(t)
+		c, in := startImageWith(t, "        read_timeout: 30s\n", fmt.Sprintf("        read_timeout: 30s\n        tls: {cert_file: %q, key_file: %q}\n", certificate, key))
+		begin := time.Now()
+		for range connections {
+			require.True(t, stall(t, in.http, "/v1/traces", streams))
+		}
+		time.Sleep(time.Second)
+		got := c.Send(t, harness.Chunk{}.Request())
+		assert.Equal(t, http.StatusOK, got.Status, "a valid profile with a DSN")
+		reportAttack(t, c, connections*streams*600, noAnswer, time.Since(begin), 640)
+	})
+}
+
 // stall opens an HTTP/2 connection with a number of requests whose bodies do not end. It reports
 // whether the server has accepted it.
-func stall(t *testing.T, address string, streams int) bool {
+func stall(t *testing.T, address, path string, streams int) bool {
 	conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err != nil {
 		return false
@@ -97,8 +115,8 @@ func stall(t *testing.T, address string, streams int) bool {
 	for i := range streams {
 		head.Reset()
 		for _, field := range [][2]string{
-			{":method", "POST"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", "/api/42/envelope/"},
-			{"x-sentry-auth", harness.TestAuth}, {"content-length", "1000000"},
+			{":method", "POST"}, {":scheme", "https"}, {":authority", "localhost"}, {":path", path},
+			{"x-sentry-auth", harness.TestAuth}, {"content-length", "1000000"}, {"content-type", "application/x-protobuf"},
 		} {
 			require.NoError(t, encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}))
 		}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
@@ -30,6 +33,36 @@ func TestHostileInputs(t *testing.T) {
 	for _, a := range inputAttacks {
 		t.Run(a.name, a.run)
 	}
+	t.Run("HTTP: 2,000 connections that send only headers", func(t *testing.T) {
+		idleInputs(t, 2000, func(in inputs) (string, []byte) {
+			return in.http, []byte("POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-protobuf\r\nContent-Length: 1000\r\n\r\n")
+		})
+	})
+	t.Run("gRPC: 2,000 connections without a call", func(t *testing.T) {
+		idleInputs(t, 2000, func(in inputs) (string, []byte) {
+			return in.grpc, []byte(http2.ClientPreface + "\x00\x00\x00\x04\x00\x00\x00\x00\x00")
+		})
+	})
+}
+
+// idleInputs opens connections and keeps them. The receiver does not limit them; docs/attacks.md
+// states the memory of each.
+func idleInputs(t *testing.T, n int, open func(inputs) (address string, begin []byte)) {
+	c, in := startImage(t)
+	address, message := open(in)
+	before, begin := c.RequirePeakMemory(t), time.Now()
+	for range n {
+		connection, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer connection.Close()
+		_, err = connection.Write(message)
+		require.NoError(t, err)
+	}
+	time.Sleep(time.Second)
+	got := c.Send(t, harness.Chunk{}.Request())
+	assert.Equal(t, http.StatusOK, got.Status)
+	t.Logf("%d KiB per connection", (c.RequirePeakMemory(t)-before)*1024/n)
+	reportAttack(t, c, n*len(message), noAnswer, time.Since(begin), memoryLimit)
 }
 
 // inputAttack is a request that many clients repeat.
@@ -43,8 +76,13 @@ type inputAttack struct {
 // inputs are the addresses of the OTLP ports of the image, and of its viewer.
 type inputs struct{ http, grpc, page string }
 
-// floodTime is the duration of each flood. Without limits, the collector ended within 2.5 s.
-const floodTime = 4 * time.Second
+// floodTime returns the duration of each flood. Without limits, the collector ended within a second.
+func floodTime() time.Duration {
+	if os.Getenv("ATTACKS") == "full" {
+		return 5 * time.Second
+	}
+	return time.Second
+}
 
 // twoMillion empty messages have 4 MiB.
 const twoMillion = 2<<20 - 32
@@ -58,6 +96,9 @@ var inputAttacks = []inputAttack{
 	{name: "HTTP: 4 kB of gzip with a million empty spans in JSON", clients: 8, body: func() []byte {
 		return zipped([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 1<<20) + `]}]}]}`))
 	}, send: httpInput("/v1/traces", "gzip+json")},
+	{name: "HTTP: JSON nested 2,000 levels deep", clients: 8, body: func() []byte { return zipped(deepJSON(2000)) }, send: httpInput("/v1/traces", "gzip+json")},
+	{name: "HTTP: 4 MiB of JSON nested 85,000 levels deep", clients: 8, body: func() []byte { return zipped(deepJSON(85_000)) }, send: httpInput("/v1/traces", "gzip+json")},
+	{name: "HTTP: 4 MiB nested 400,000 levels deep", clients: 8, body: func() []byte { return zipped(deepSpan(400_000)) }, send: httpInput("/v1/traces", "gzip")},
 	{name: "HTTP: 64 zstd frames with a window of 512 MiB", clients: 64, body: zstdWindow, send: httpInput("/v1/traces", "zstd")},
 	{name: "gRPC: 4 kB of gzip with 2 million empty spans", clients: 8, body: func() []byte { return grpcFrame(zipped(emptyMessages(twoMillion, 2, 1, 2))) }, send: grpcInput("trace.v1.TraceService", "gzip")},
 	{name: "gRPC: 1 kB of gzip with 500,000 empty spans", clients: 16, body: func() []byte { return grpcFrame(zipped(emptyMessages(500_000, 2, 1, 2))) }, send: grpcInput("trace.v1.TraceService", "gzip")},
@@ -68,6 +109,7 @@ var inputAttacks = []inputAttack{
 		frame[0] = 0
 		return frame[:len(frame)-1]
 	}, send: stalledGRPC},
+	{name: "gRPC: 64 calls with 400,000 headers that are one byte each", clients: 64, body: manyHeaders, send: heldGRPC},
 }
 
 // emptyMessages returns n empty messages of field last, in the messages of path.
@@ -77,6 +119,31 @@ func emptyMessages(n int, last protowire.Number, path ...protowire.Number) []byt
 		message = protowire.AppendBytes(protowire.AppendTag(nil, path[i], protowire.BytesType), message)
 	}
 	return message
+}
+
+// deepSpan returns a message with an attribute of a resource that is nested n levels deep.
+func deepSpan(n int) []byte {
+	buffer := make([]byte, 16*n+100) // filled from its end
+	at := len(buffer)
+	put := func(number protowire.Number) {
+		head := protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.BytesType), uint64(len(buffer)-at))
+		at -= len(head)
+		copy(buffer[at:], head)
+	}
+	for range n {
+		put(1)
+		put(5)
+	}
+	for _, number := range []protowire.Number{2, 1, 1, 1} { // value, attribute, resource, resource spans
+		put(number)
+	}
+	return buffer[at:]
+}
+
+// deepJSON is deepSpan in JSON.
+func deepJSON(n int) []byte {
+	return []byte(`{"resourceSpans":[{"resource":{"attributes":[{"key":"a","value":` + strings.Repeat(`{"kvlistValue":{"values":[{"key":"a","value":`, n) +
+		`{}` + strings.Repeat(`}]}}`, n) + `}]}}]}`)
 }
 
 // zstdWindow returns a frame of 86 bytes that states a window of 512 MiB.
@@ -130,6 +197,44 @@ func stalledGRPC(ctx context.Context, in inputs, frame []byte) (int, error) {
 	return callRaw(ctx, in.grpc, "trace.v1.TraceService", "", io.MultiReader(bytes.NewReader(frame), never))
 }
 
+// manyHeaders returns the begin of a connection with a call whose header block refers to an entry of
+// the dynamic table of HPACK (RFC 7541) again and again.
+func manyHeaders() []byte {
+	const maxFrame, n = 16 << 10, 400_000
+	var out, head bytes.Buffer
+	encoder := hpack.NewEncoder(&head)
+	for _, field := range [][2]string{
+		{":method", "POST"}, {":scheme", "http"}, {":path", "/opentelemetry.proto.collector.trace.v1.TraceService/Export"}, {"te", "trailers"},
+		{"content-type", "application/grpc"}, {"a", "b"},
+	} {
+		_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+	}
+	head.Write(bytes.Repeat([]byte{0x80 | 62}, n)) // the newest entry
+	out.WriteString(http2.ClientPreface)
+	framer := http2.NewFramer(&out, nil)
+	_ = framer.WriteSettings()
+	_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Next(maxFrame)})
+	for head.Len() > maxFrame {
+		_ = framer.WriteContinuation(1, false, head.Next(maxFrame))
+	}
+	_ = framer.WriteContinuation(1, true, head.Bytes())
+	return out.Bytes()
+}
+
+// heldGRPC sends the begin of a connection and reads until the server closes it.
+func heldGRPC(ctx context.Context, in inputs, begin []byte) (int, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", in.grpc)
+	if err != nil {
+		return 0, err
+	}
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if _, err = conn.Write(begin); err != nil {
+		return 0, err
+	}
+	_, err = io.Copy(io.Discard, conn)
+	return 0, err
+}
+
 // callRaw sends raw bytes, over a connection of its own, and returns the status of gRPC.
 func callRaw(ctx context.Context, address, service, encoding string, body io.Reader) (status int, err error) {
 	protocols := new(http.Protocols)
@@ -162,7 +267,7 @@ func callRaw(ctx context.Context, address, service, encoding string, body io.Rea
 func (a inputAttack) run(t *testing.T) {
 	c, in := startImage(t)
 	body := a.body()
-	ctx, cancel := context.WithTimeout(t.Context(), floodTime)
+	ctx, cancel := context.WithTimeout(t.Context(), floodTime())
 	defer cancel()
 	begin := time.Now()
 	var clients sync.WaitGroup

@@ -203,6 +203,9 @@ var otlpAttacks = []otlpAttack{
 	}),
 	profiles("an attribute nested 10,000 levels deep", memoryLarge, func(d *dict, _ *profile) {
 		d.AttributeTable[1].Value = deepValue(10_000)
+	}).answered(http.StatusBadRequest), // since pdata v1.71.0
+	profiles("an attribute nested 45 levels deep", memoryLarge, func(d *dict, _ *profile) {
+		d.AttributeTable[1].Value = deepValue(45)
 	}),
 	profiles("an original payload that contains another item", memorySmall, func(_ *dict, p *profile) {
 		p.OriginalPayloadFormat, p.OriginalPayload = "sentry", []byte("{}\n{\"type\":\"event\"}\n{}\n")
