@@ -83,7 +83,7 @@ func (l *limiter) read(req *http.Request, claim *httpbody.Claim) (*httpbody.Body
 
 // estimateOf returns the estimate of the message in a request, or nil if the receiver rejects its
 // path or type.
-func estimateOf(req *http.Request) func([]byte) (int, error) {
+func estimateOf(req *http.Request) func(encoded []byte, limit int) (int, error) {
 	switch mediaType, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")); mediaType {
 	case "application/json":
 		return otlpsize.EstimateJSON
@@ -102,10 +102,10 @@ var signals = map[string]*otlpsize.Message{
 }
 
 // largest returns the largest estimate of all signals, for a configured path.
-func largest(encoded []byte) (most int, err error) {
+func largest(encoded []byte, limit int) (most int, err error) {
 	valid := 0
 	for _, message := range signals {
-		if memory, damaged := message.Estimate(encoded); damaged == nil {
+		if memory, damaged := message.Estimate(encoded, limit); damaged == nil {
 			most = max(most, memory)
 			valid++
 		} else {

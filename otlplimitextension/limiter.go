@@ -80,8 +80,8 @@ func (l *limiter) claim(ctx context.Context, client net.Addr) *httpbody.Claim {
 const rawCopies = 2
 
 // admit claims the memory of a decoded message, before it is decoded.
-func (l *limiter) admit(ctx context.Context, c *httpbody.Claim, estimate func([]byte) (int, error), encoded []byte) *rejection {
-	memory, err := estimate(encoded)
+func (l *limiter) admit(ctx context.Context, c *httpbody.Claim, estimate func(encoded []byte, limit int) (int, error), encoded []byte) *rejection {
+	memory, err := estimate(encoded, int(l.max))
 	need := int64(memory) + rawCopies*int64(len(encoded))
 	switch {
 	case errors.Is(err, otlpsize.ErrDamaged):
@@ -89,7 +89,7 @@ func (l *limiter) admit(ctx context.Context, c *httpbody.Claim, estimate func([]
 	case err != nil:
 		return l.reject(ctx, messageTooLarge, fmt.Errorf("cannot decode the message: %w", err))
 	case need > l.max-receivingBytes:
-		return l.reject(ctx, messageTooLarge, fmt.Errorf("the message needs %d MiB of memory, more than max_bytes_in_flight permits, %d MiB; send smaller messages", need>>20, (l.max-receivingBytes)>>20))
+		return l.reject(ctx, messageTooLarge, fmt.Errorf("the message needs more memory than max_bytes_in_flight permits, %d MiB; send smaller messages", (l.max-receivingBytes)>>20))
 	}
 	if err := c.Acquire(need); err != nil {
 		return l.reject(ctx, bytesInFlight, err)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -313,7 +314,7 @@ func TestEstimates(t *testing.T) {
 	}
 	encoded, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
 	require.NoError(t, err)
-	memory, err := signals["traces"].Estimate(encoded)
+	memory, err := signals["traces"].Estimate(encoded, math.MaxInt)
 	require.NoError(t, err)
 	assert.Less(t, memory, 8*len(encoded))
 	files, err := filepath.Glob(filepath.Join(golden.Root(t), "internal", "profiles", "dialect", "testdata", "*", "*.pb"))
@@ -321,7 +322,7 @@ func TestEstimates(t *testing.T) {
 	for _, file := range files {
 		encoded, err := os.ReadFile(file)
 		require.NoError(t, err)
-		memory, err := signals["profiles"].Estimate(encoded)
+		memory, err := signals["profiles"].Estimate(encoded, math.MaxInt)
 		require.NoError(t, err)
 		assert.Less(t, memory, 12*len(encoded), file)
 	}

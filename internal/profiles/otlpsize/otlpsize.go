@@ -8,6 +8,7 @@ package otlpsize
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -51,16 +52,17 @@ var (
 // Check returns ErrLimit if a decoded message would need more memory than Max, or is nested too
 // deep. It returns ErrDamaged if it cannot count all of it.
 func (m *Message) Check(data []byte) error {
-	memory, err := m.Estimate(data)
+	memory, err := m.Estimate(data, math.MaxInt)
 	if err == nil && memory > Max {
 		err = fmt.Errorf("%w: it needs %d MiB of memory, more than %d", ErrLimit, memory>>20, Max>>20)
 	}
 	return err
 }
 
-// Estimate returns the memory of a decoded message. The errors are those of Check.
-func (m *Message) Estimate(data []byte) (memory int, err error) {
-	memory, err = m.estimate(data, 0)
+// Estimate returns the memory of a decoded message. Above the limit, it stops to count. The errors
+// are those of Check.
+func (m *Message) Estimate(data []byte, limit int) (memory int, err error) {
+	memory, err = m.estimate(data, 0, limit)
 	return memory + perByte*len(data), err
 }
 
@@ -72,12 +74,12 @@ const (
 	perComma = 40
 )
 
-// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. The error is
-// ErrLimit if it is nested too deep.
-func EstimateJSON(data []byte) (memory int, err error) {
+// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. Above the limit,
+// it stops to count. The error is ErrLimit if the message is nested too deep.
+func EstimateJSON(data []byte, limit int) (memory int, err error) {
 	memory = perByte * len(data)
 	depth, text := 0, false
-	for i := 0; i < len(data); i++ {
+	for i := 0; i < len(data) && memory <= limit; i++ {
 		switch c := data[i]; {
 		case c == '"':
 			text = !text
@@ -102,11 +104,11 @@ func EstimateJSON(data []byte) (memory int, err error) {
 }
 
 // estimate returns the memory of the messages and numbers in a message.
-func (m *Message) estimate(data []byte, depth int) (memory int, err error) {
+func (m *Message) estimate(data []byte, depth, limit int) (memory int, err error) {
 	if depth > maxDepth {
 		return 0, errDepth
 	}
-	for len(data) > 0 {
+	for len(data) > 0 && memory <= limit {
 		number, kind, tag := protowire.ConsumeTag(data)
 		if tag < 0 {
 			return 0, ErrDamaged
@@ -121,7 +123,7 @@ func (m *Message) estimate(data []byte, depth int) (memory int, err error) {
 			memory += child.memory * size
 		case kind == protowire.BytesType && child.fields != nil:
 			content, _ := protowire.ConsumeBytes(data[tag:])
-			inner, err := child.estimate(content, depth+1)
+			inner, err := child.estimate(content, depth+1, limit-memory)
 			if err != nil {
 				return 0, err
 			}

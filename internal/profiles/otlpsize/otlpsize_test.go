@@ -5,6 +5,7 @@ package otlpsize
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -74,7 +75,7 @@ func TestEstimate(t *testing.T) {
 					used := heap() - before - len(data)
 					runtime.KeepAlive(data)
 					runtime.KeepAlive(message)
-					estimate, err := signal.message.estimate(data, 0)
+					estimate, err := signal.message.estimate(data, 0, math.MaxInt)
 					require.NoError(t, err)
 					estimate += perByte * len(data)
 					assert.LessOrEqual(t, used, estimate+16<<10, "%s %v: %s of field %d", name, path, kind, number)
@@ -185,7 +186,7 @@ func TestEstimateJSON(t *testing.T) {
 				}
 				used := heap() - before
 				runtime.KeepAlive(message)
-				estimate, err := EstimateJSON(data)
+				estimate, err := EstimateJSON(data, math.MaxInt)
 				require.NoError(t, err)
 				assert.LessOrEqual(t, used, estimate+16<<10, "%s of %s", form, element)
 			}
@@ -195,11 +196,23 @@ func TestEstimateJSON(t *testing.T) {
 
 func TestEstimateJSONDepth(t *testing.T) {
 	nested := func(n int) []byte { return []byte(strings.Repeat(`{"a":[`, n/2) + strings.Repeat("]}", n/2)) }
-	_, err := EstimateJSON(nested(10_000))
+	_, err := EstimateJSON(nested(10_000), math.MaxInt)
 	assert.NoError(t, err)
-	_, err = EstimateJSON(nested(10_002))
+	_, err = EstimateJSON(nested(10_002), math.MaxInt)
 	assert.ErrorIs(t, err, ErrLimit)
-	memory, err := EstimateJSON([]byte(`{"a":"` + strings.Repeat(`\"{[,`, 20_000) + `"}`))
+	memory, err := EstimateJSON([]byte(`{"a":"` + strings.Repeat(`\"{[,`, 20_000) + `"}`), math.MaxInt)
 	assert.NoError(t, err)
 	assert.Less(t, memory, 5*20_000*perByte+1000, "text")
+}
+
+// TestEstimateStops: above the limit, an estimate does not visit the rest.
+func TestEstimateStops(t *testing.T) {
+	const limit = 1000
+	damaged := []byte{0}
+	memory, err := Traces.Estimate(within([]protowire.Number{1, 2}, append(bytes.Repeat([]byte{2<<3 | 2, 0}, 10), damaged...)), limit)
+	assert.NoError(t, err)
+	assert.Greater(t, memory, limit)
+	memory, err = EstimateJSON([]byte(strings.Repeat("{}", 10)+strings.Repeat("[", 20_000)), limit)
+	assert.NoError(t, err)
+	assert.Greater(t, memory, limit)
 }
