@@ -56,8 +56,11 @@ type limitedListener struct {
 func (l limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
-		if err != nil || l.connections.add(conn) {
-			return conn, err
+		if err != nil {
+			return nil, err
+		}
+		if conn = keepHeads(conn); l.connections.add(conn) {
+			return conn, nil
 		}
 		_ = conn.Close()
 	}

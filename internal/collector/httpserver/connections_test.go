@@ -3,7 +3,6 @@
 package httpserver
 
 import (
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -120,35 +119,6 @@ func TestStreamsCount(t *testing.T) {
 	c.end(proxy)
 	assert.False(t, c.begin(proxy))
 	assert.Equal(t, 2, c.all.Len())
-}
-
-// TestChunkedBodies: a chunked body ends its connection, so that a Content-Length beside it cannot
-// smuggle a request to this server. Bodies with a length do not.
-func TestChunkedBodies(t *testing.T) {
-	paths := make(chan string, 10)
-	s, url := serve(t, func(_ http.ResponseWriter, req *http.Request) {
-		_, _ = io.Copy(io.Discard, req.Body)
-		paths <- req.URL.Path
-	})
-	send := func(request string) string {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-		require.NoError(t, err)
-		defer conn.Close()
-		_, err = conn.Write([]byte(request + "GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
-		require.NoError(t, err)
-		answer, _ := io.ReadAll(conn) // the rest may reset it
-		return string(answer)
-	}
-	for _, headers := range []string{"Content-Length: 5\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 60", "Transfer-Encoding: chunked"} {
-		answer := send("POST /first HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n\r\n0\r\n\r\n")
-		assert.Equal(t, 1, strings.Count(answer, "HTTP/1.1 200"), answer)
-		assert.Contains(t, answer, "Connection: close")
-		assert.Equal(t, "/first", <-paths)
-		assert.Empty(t, paths)
-	}
-	assert.Equal(t, 2, strings.Count(send("POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n0\r\n\r\n"), "HTTP/1.1 200"))
-	_, err := s.Shutdown(t.Context(), time.Minute)
-	assert.NoError(t, err)
 }
 
 // TestEveryConnectionIsRemoved: connections are removed in every state.

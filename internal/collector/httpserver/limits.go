@@ -129,24 +129,21 @@ func (l *Limits) apply(server *http.Server, listener net.Listener, closed func(r
 
 type connKey struct{}
 
-// countStreams closes streams of HTTP/2 beyond the limits, as a listener closes connections. It also
-// ends connections of HTTP/1 after a chunked body: net/http accepts a Content-Length beside it and
-// hides this from handlers, and RFC 9112 (6.1) then requires to close the connection, so that no
-// proxy in front and this server can disagree where the next request begins.
+// countStreams closes streams of HTTP/2 beyond the limits, as a listener closes connections, and
+// rejects requests of HTTP/1 with two lengths.
 func countStreams(next http.Handler, c *connections) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		if req.ProtoMajor == 1 {
-			if len(req.TransferEncoding) > 0 {
-				w.Header().Set("Connection", "close")
-			}
-			next.ServeHTTP(w, req)
-			return
-		}
 		conn, _ := req.Context().Value(connKey{}).(net.Conn)
-		if !c.begin(conn) {
-			panic(http.ErrAbortHandler) // resets the stream
+		switch {
+		case req.ProtoMajor == 1 && twoLengths(w, req, conn):
+			http.Error(w, "Transfer-Encoding and Content-Length in one request", http.StatusBadRequest)
+			return
+		case req.ProtoMajor != 1:
+			if !c.begin(conn) {
+				panic(http.ErrAbortHandler) // resets the stream
+			}
+			defer c.end(conn)
 		}
-		defer c.end(conn)
 		next.ServeHTTP(w, req)
 	})
 }

@@ -200,7 +200,7 @@ func TestEstimateJSONDepth(t *testing.T) {
 	assert.NoError(t, err)
 	_, err = EstimateJSON(nested(10_002), math.MaxInt)
 	assert.ErrorIs(t, err, ErrLimit)
-	memory, err := EstimateJSON([]byte(`{"a":"` + strings.Repeat(`\"{[,`, 20_000) + `"}`), math.MaxInt)
+	memory, err := EstimateJSON([]byte(`{"a":"`+strings.Repeat(`\"{[,`, 20_000)+`"}`), math.MaxInt)
 	assert.NoError(t, err)
 	assert.Less(t, memory, 5*20_000*perByte+1000, "text")
 }
