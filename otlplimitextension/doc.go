@@ -5,8 +5,8 @@
 //
 // The receiver has limits of bytes, but an empty span has two bytes, and 230 in memory: eight
 // requests of 4 kB (4 MiB decompressed) ended a collector with 1 GiB. No setting of the receiver
-// limits decoded sizes, concurrent requests or connections, and a processor sees a message only when
-// it is decoded. Middlewares of the receiver's servers run before that:
+// limits decoded sizes, concurrent requests or connections, and a processor sees a message only
+// when it is decoded. Middlewares of the receiver's servers run before that:
 //
 //	config.go   options
 //	limiter.go  the budget of all servers that use the extension, and what a message needs

@@ -31,8 +31,8 @@ const (
 	// gRPC does not report how many bytes have arrived.
 	receivingBytes = 4 << 20
 
-	// maxHeaderBytes is enough for any exporter. The default of gRPC is 16 MiB, of which a client sends
-	// a thirtieth: 64 calls ended a collector with 1 GiB.
+	// maxHeaderBytes is enough for any exporter. The default of gRPC is 16 MiB, of which a client
+	// sends a thirtieth: 64 calls ended a collector with 1 GiB.
 	maxHeaderBytes = 64 << 10
 
 	// receivingTime is the maximum time to receive a message of 4 MiB, at 3.4 Mbit/s.

@@ -20,8 +20,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 )
 
-// requestBytes is the memory of a request without its body. Over HTTP/2, a connection of a few bytes
-// carries hundreds: 102 connections with 250 stalled requests each ended a collector with 1 GiB.
+// requestBytes is the memory of a request without its body. Over HTTP/2, a connection of a few
+// bytes carries hundreds: 102 connections with 250 stalled requests each ended a collector with 1
+// GiB.
 const requestBytes = 32 << 10
 
 var _ extensionmiddleware.HTTPServer = (*limiter)(nil)

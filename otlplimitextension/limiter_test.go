@@ -301,7 +301,8 @@ func (c sevenSpans) Unmarshal(_ mem.BufferSlice, v any) error {
 	return c.CodecV2.Unmarshal(mem.BufferSlice{mem.SliceBuffer(emptySpans(7))}, v)
 }
 
-// TestEstimates: usual messages need at most 12 times their size, so that any message of 4 MiB fits.
+// TestEstimates: usual messages need at most 12 times their size, so that any message of 4 MiB
+// fits.
 func TestEstimates(t *testing.T) {
 	traces := ptrace.NewTraces()
 	spans := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans()

@@ -115,9 +115,9 @@ func (c *connections) end(conn net.Conn) {
 	}
 }
 
-// admits reports whether one more connection or request of a peer is within the limits. It may close
-// another connection for it: an idle one, or else one of the peer with the most, unless this is the
-// peer itself.
+// admits reports whether one more connection or request of a peer is within the limits. It may
+// close another connection for it: an idle one, or else one of the peer with the most, unless this
+// is the peer itself.
 func (c *connections) admits(peer netip.Addr) bool {
 	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusts(peer) {
 		if c.closeIdle(c.idle.OldestOf(peer)); c.all.Use(peer) >= int64(c.maxPerPeer) {

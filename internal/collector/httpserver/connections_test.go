@@ -92,7 +92,8 @@ func TestAllConnectionsInUse(t *testing.T) {
 	assert.Len(t, accept(c, "203.0.113.1", 3), 3)
 }
 
-// TestStreamsCount: concurrent requests on an HTTP/2 connection count as connections, from the second.
+// TestStreamsCount: concurrent requests on an HTTP/2 connection count as connections, from the
+// second.
 func TestStreamsCount(t *testing.T) {
 	c, reasons := limited(Limits{Max: 8, MaxPerPeer: 4, TrustedProxies: []string{"10.0.0.0/8"}})
 	conn := accept(c, "203.0.113.1", 1)[0]

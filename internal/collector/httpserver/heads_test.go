@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTwoLengths: a Content-Length beside a chunked body is rejected, wherever the request is on its
-// connection and however it arrives, and a chunked body is the last request of its connection.
+// TestTwoLengths: a Content-Length beside a chunked body is rejected, wherever the request is on
+// its connection and however it arrives, and a chunked body is the last request of its connection.
 func TestTwoLengths(t *testing.T) {
 	paths := make(chan string, 100)
 	s, url := serve(t, func(_ http.ResponseWriter, req *http.Request) {

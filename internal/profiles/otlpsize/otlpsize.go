@@ -74,8 +74,8 @@ const (
 	perComma = 40
 )
 
-// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. Above the limit,
-// it stops to count. The error is ErrLimit if the message is nested too deep.
+// EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. Above the
+// limit, it stops to count. The error is ErrLimit if the message is nested too deep.
 func EstimateJSON(data []byte, limit int) (memory int, err error) {
 	memory = perByte * len(data)
 	depth, text := 0, false

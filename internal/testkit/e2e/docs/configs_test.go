@@ -40,8 +40,8 @@ func TestConfigs(t *testing.T) {
 }
 
 // TestOTLPLimits: wherever a configuration opens the collector's OTLP receiver, it has the settings
-// under which TestHostileInputs attacks the receiver. It survives nested messages: the decoder stops
-// at 100 levels since v0.165.0.
+// under which TestHostileInputs attacks the receiver. It survives nested messages: the decoder
+// stops at 100 levels since v0.165.0.
 func TestOTLPLimits(t *testing.T) {
 	receivers := 0
 	configs := append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml"))

@@ -76,7 +76,8 @@ type inputAttack struct {
 // inputs are the addresses of the OTLP ports of the image, and of its viewer.
 type inputs struct{ http, grpc, page string }
 
-// floodTime returns the duration of each flood. Without limits, the collector ended within a second.
+// floodTime returns the duration of each flood. Without limits, the collector ended within a
+// second.
 func floodTime() time.Duration {
 	if os.Getenv("ATTACKS") == "full" {
 		return 5 * time.Second
@@ -197,8 +198,8 @@ func stalledGRPC(ctx context.Context, in inputs, frame []byte) (int, error) {
 	return callRaw(ctx, in.grpc, "trace.v1.TraceService", "", io.MultiReader(bytes.NewReader(frame), never))
 }
 
-// manyHeaders returns the begin of a connection with a call whose header block refers to an entry of
-// the dynamic table of HPACK (RFC 7541) again and again.
+// manyHeaders returns the begin of a connection with a call whose header block refers to an entry
+// of the dynamic table of HPACK (RFC 7541) again and again.
 func manyHeaders() []byte {
 	const maxFrame, n = 16 << 10, 400_000
 	var out, head bytes.Buffer
