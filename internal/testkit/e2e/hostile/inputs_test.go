@@ -342,9 +342,10 @@ func startImageWith(t *testing.T, replacements ...string) (*harness.Collector, i
 func TestHostileLabels(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
 	require.NoError(t, err)
-	_, views, _ := strings.Cut(string(page), "      level: detailed\n")
+	_, views, _ := strings.Cut(string(page), "    level: detailed\n")
 	views, _, found := strings.Cut(views, "```")
 	require.True(t, found)
+	views = "      " + strings.ReplaceAll(strings.TrimSpace(views), "\n", "\n  ") + "\n"
 	c, in := startImageWith(t, "      readers: # the", views+"      readers: # the")
 	series := func() int { return len(c.Scrape(t)) }
 	send := func(from, n int) {
