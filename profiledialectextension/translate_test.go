@@ -25,6 +25,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
@@ -212,6 +213,9 @@ func dial(t *testing.T, server *grpc.Server, options ...grpc.DialOption) *grpc.C
 	t.Cleanup(func() { assert.NoError(t, conn.Close()); server.GracefulStop() })
 	return conn
 }
+
+// otlp_limit, which may not reach this package, uses the codec of an extension with this method.
+var _ interface{ ServerCodec() encoding.CodecV2 } = (*translator)(nil)
 
 func TestGRPCServer(t *testing.T) {
 	translator, telemetry := newTest(t, &Config{Dialect: "v1_11"})
