@@ -12,10 +12,10 @@ import (
 )
 
 // withClient adds the sender to the context: the project as the tenant, and client metadata, which
-// later components use for batching, routing, message keys and headers. The project has the same key
-// as in the resource attributes. Clients cannot set these keys with headers, and the metadata does
-// not contain the secret of a legacy DSN. The SDK name is the one in our metrics, so that made-up
-// names do not create batches or headers.
+// later components use for batching, routing, message keys and headers. The project has the same
+// key as in the resource attributes. Clients cannot set these keys with headers, and the metadata
+// does not contain the secret of a legacy DSN. The SDK name is the one in our metrics, so that
+// made-up names do not create batches or headers.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	ctx = tenant.NewContext(ctx, tenant.Tenant{Ingress: tenant.Sentry, Name: in.auth.ProjectID})
 	return withMetadata(ctx, map[string]string{
