@@ -80,7 +80,8 @@ func TestBadFilesAreBounded(t *testing.T) {
 	assert.Len(t, entries, maxBad)
 }
 
-// TestFileThatKilledTheScan: the collector starts without it, and uses it again when it is replaced.
+// TestFileThatKilledTheScan: the collector starts without it, and uses it again when it is
+// replaced.
 func TestFileThatKilledTheScan(t *testing.T) {
 	h := start(t, "")
 	h.write("shop.sym", breakpad(breakpadID, "Shop"))

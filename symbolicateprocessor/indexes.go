@@ -179,9 +179,9 @@ func objectIn(file *os.File, id string) (o native.Object, found bool) {
 }
 
 // prune removes the least recently used indexes, so that a number of bytes can be written, but not
-// the one that is about to be used or written. This also removes the indexes of removed files, which
-// are never used again. It returns the number of bytes that are left, less than 0 if there is no
-// room.
+// the one that is about to be used or written. This also removes the indexes of removed files,
+// which are never used again. It returns the number of bytes that are left, less than 0 if there is
+// no room.
 func (x *indexes) prune(keep string, room int64) (left int64) {
 	entries, err := os.ReadDir(x.directory)
 	if err != nil {

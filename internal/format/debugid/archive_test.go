@@ -116,8 +116,8 @@ func TestSparse(t *testing.T) {
 	assert.EqualValues(t, 16384, to.written)
 }
 
-// TestArchiveExtremes sets the numbers of archives to extremes: sizes, sparse maps and their counts,
-// the numbers of PAX records, all bytes of headers, and the number of entries.
+// TestArchiveExtremes sets the numbers of archives to extremes: sizes, sparse maps and their
+// counts, the numbers of PAX records, all bytes of headers, and the number of entries.
 func TestArchiveExtremes(t *testing.T) {
 	binary := machO(binary.LittleEndian, true, 0xa1)
 	numbers := []string{"0", "1", "-1", "511", "512", "513", "4096", "2147483647", "4294967295", "9223372036854775807", "9223372036854775808", "18446744073709551616", "x", ""}

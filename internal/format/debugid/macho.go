@@ -91,8 +91,9 @@ type File interface {
 	Truncate(size int64) error
 }
 
-// ExtractDSYM writes the binary with a UUID to a file. from is an archive of dSYM bundles. It writes
-// at most maxRatio times the size of the archive: holes of sparse entries take no space in it.
+// ExtractDSYM writes the binary with a UUID to a file. from is an archive of dSYM bundles. It
+// writes at most maxRatio times the size of the archive: holes of sparse entries take no space in
+// it.
 func ExtractDSYM(to File, from io.Reader, id string) error {
 	counted := &counter{from: from}
 	inflated, err := gzip.NewReader(bufio.NewReader(counted))

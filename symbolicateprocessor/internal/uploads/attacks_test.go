@@ -27,8 +27,8 @@ func allocatedBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestArchiveExtremes sets every number of a zip, at every place and of every size, to extremes. What
-// is stored stays within the limits, and needs memory that depends on the size of the archive.
+// TestArchiveExtremes sets every number of a zip, at every place and of every size, to extremes.
+// What is stored stays within the limits, and needs memory that depends on the size of the archive.
 func TestArchiveExtremes(t *testing.T) {
 	archive := []byte(zipOf(t, map[string]string{"manifest.json": goodManifest, "_/_/app.js": "l()", "_/_/app.js.map": strings.Repeat("{}", 50)}))
 	const size = 1 << 20

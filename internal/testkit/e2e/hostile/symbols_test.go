@@ -116,7 +116,7 @@ func TestHostileShutdown(t *testing.T) {
 	const messages = 50
 	functions := 400_000 // 20 MB
 	if os.Getenv("ATTACKS") == "full" {
-		functions *= 20
+		functions *= 4
 	}
 	directory, backend := t.TempDir(), harness.NewSink(t)
 	require.NoError(t, os.WriteFile(filepath.Join(directory, "good.sym"), goodSymbols(functions), 0o600))

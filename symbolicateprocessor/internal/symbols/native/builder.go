@@ -128,8 +128,8 @@ func (b *builder) step(n int) {
 // claimEvery is the number of bytes by which the claim of memory grows.
 const claimEvery = 1 << 20
 
-// check fails if the work has failed, or if the table or the current unit need too much memory. u is
-// nil if there is no unit.
+// check fails if the work has failed, or if the table or the current unit need too much memory. u
+// is nil if there is no unit.
 func (b *builder) check(u *unit) error {
 	if b.err != nil {
 		return b.err

@@ -99,7 +99,8 @@ const (
 )
 
 // unxz inflates a stream of xz. The library's own reader of the container allocates dictionaries of
-// the sizes that block headers state, up to 4 GiB: a dictionary needs no more than what is inflated.
+// the sizes that block headers state, up to 4 GiB: a dictionary needs no more than what is
+// inflated.
 func (in *input) unxz(packed []byte, limit uint64) (content []byte, err error) {
 	c := cursor{data: packed, order: binary.LittleEndian}
 	head := c.take(xzStreamHead)

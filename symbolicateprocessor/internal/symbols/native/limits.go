@@ -80,8 +80,8 @@ const (
 	releaseEvery = 16 << 20
 )
 
-// Limits are those of Index. Programs, separate debug files and compressed ones need at most 4 steps
-// and 11 bytes of memory per byte.
+// Limits are those of Index. Programs, separate debug files and compressed ones need at most 4
+// steps and 11 bytes of memory per byte.
 var Limits = symbols.Limits{Steps: 16, Memory: 32}
 
 // The errors of Identify, Index and Open. Others come from reading the file, or wrap one of these.

@@ -21,8 +21,8 @@ import (
 const Version = 2
 
 // A table is the magic, the loads, the rows, the strings, the sites, and a trailer with the counts:
-// little-endian, without pointers. The strings are those of the file, then demangled names: a lookup
-// does not demangle. The digit of the magic is the version.
+// little-endian, without pointers. The strings are those of the file, then demangled names: a
+// lookup does not demangle. The digit of the magic is the version.
 const (
 	magic       = "symtab 2"
 	trailerSize = 5 * 4
