@@ -20,8 +20,9 @@ const (
 	// longest has 604 bytes.
 	maxMangled = 2 << 10
 
-	// maxDemangling bounds the estimated steps of a name. The mean of those names has 300.
-	maxDemangling = 1 << 18
+	// maxDemangling bounds the estimated steps of a name. The mean of those names has 400, and 3 have
+	// more than this.
+	maxDemangling = 1 << 20
 
 	// demanglingPerByte is the number of steps for all names of a file, per byte of the file. When
 	// they are used up, the remaining names stay mangled.
@@ -93,12 +94,18 @@ func isOldRust(name string) bool {
 // it contains; a cast (cv) can parse its arguments twice; the expansion of a pack (Dp, sp) copies a
 // tree for each element of the pack, which has one byte at least, and expansions can be nested.
 func stepsOfText(name string) int64 {
-	n := int64(len(name))
-	steps := n + stepsPerEncoding*n*int64(strings.Count(name, "Z"))
-	for range strings.Count(name, "cv") - strings.Count(name, "2cv") { // not the namespace of OpenCV
+	n, encodings := int64(len(name)), strings.Count(name, "Z")
+	steps := n + stepsPerEncoding*n*int64(encodings)
+	casts := strings.Count(name, "cv") - strings.Count(name, "2cv") // not the namespace of OpenCV
+	for range casts {
 		if steps *= 2; steps > maxDemangling {
 			return steps
 		}
+	}
+	// Packs are in scope only in the parameters of a function, a lambda (Ul) or a cast, and those of
+	// the outermost function are not parsed.
+	if encodings <= 1 && casts <= 0 && !strings.Contains(name, "Ul") && !strings.HasPrefix(name, "_GLOBAL_") {
+		return steps
 	}
 	for range strings.Count(name, "Dp") + strings.Count(name, "sp") {
 		if steps *= 1 + n/32; steps > maxDemangling {
