@@ -108,8 +108,15 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
 	@cd packaging && go vet ./... && TESTS= go test -timeout 60m ./...
 
-attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
-	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md
+attacks: $(ATTACKS:%=dist/attacks/%.log) dist/attacks/damaged.log ## Attack the collector and write docs/attacks.md; an interrupted run continues
+	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $(ATTACKS:%=dist/attacks/%.log) > docs/attacks.md
+
+# Native symbol files with every number at its extremes, and damaged at random, in 1 GiB.
+dist/attacks/damaged.log: $(wildcard symbolicateprocessor/internal/symbols/native/*.go)
+	@mkdir -p $(@D)
+	@nice go test -exec 'prlimit --data=1073741824' ./symbolicateprocessor/internal/symbols/native -run 'TestExtremes|TestBreakpadExtremes|TestDamagedFiles' \
+	  -count=1 -timeout 90m -v -args -damaged $(or $(FILES),100000) > $@.part || { grep -E '^ *--- FAIL' $@.part; exit 1; }
+	@mv $@.part $@
 
 # The log of a test exists if this collector has withstood its attacks.
 dist/attacks/%.log: $(BIN) $(HOSTILE)

@@ -138,9 +138,9 @@ func TestArchiveExtremes(t *testing.T) {
 	sparse := sparseArchive("1073741824", fmt.Sprintf("1\n0\n%d\n", len(binary)), binary)
 	withinLimit(t, packed(bytes.Repeat(sparse, 200)), "many holes")
 
-	archive, stride := bytes.Join([][]byte{sparse, tarEntry(binaryName, '0', octal(len(binary)), binary)}, nil), 1
-	if !testsize.Full() {
-		stride = 17
+	archive, stride := bytes.Join([][]byte{sparse, tarEntry(binaryName, '0', octal(len(binary)), binary)}, nil), 17
+	if testsize.Full() {
+		stride = 3
 	}
 	for at := 0; at < len(archive); at += stride {
 		for _, value := range []byte{0, 1, '0', '7', 0x7f, 0x80, 0xff, 'S', 'x', 'g', 'L'} {

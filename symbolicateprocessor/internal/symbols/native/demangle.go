@@ -20,8 +20,8 @@ const (
 	// longest has 604 bytes.
 	maxMangled = 2 << 10
 
-	// maxDemangling bounds the estimated steps of a name. The mean of those names has 400, and 3 have
-	// more than this.
+	// maxDemangling bounds the estimated steps of a name. The mean of those names has 400, and 3
+	// have more than this.
 	maxDemangling = 1 << 20
 
 	// demanglingPerByte is the number of steps for all names of a file, per byte of the file. When
@@ -102,8 +102,8 @@ func stepsOfText(name string) int64 {
 			return steps
 		}
 	}
-	// Packs are in scope only in the parameters of a function, a lambda (Ul) or a cast, and those of
-	// the outermost function are not parsed.
+	// Packs are in scope only in the parameters of a function, a lambda (Ul) or a cast, and those
+	// of the outermost function are not parsed.
 	if encodings <= 1 && casts <= 0 && !strings.Contains(name, "Ul") && !strings.HasPrefix(name, "_GLOBAL_") {
 		return steps
 	}

@@ -22,7 +22,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-var damagedFiles = flag.Int("damaged", 0, "number of damaged files for TestDamagedFiles")
+// make attacks sets it.
+var damagedFiles = flag.Int("damaged", 0, "number of files for TestDamagedFiles; TestExtremes visits every place")
 
 // Limits of the tests for one file: bytes that are allocated in total, and steps.
 const (
@@ -165,9 +166,12 @@ func TestSamples(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for name, file := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			stride := 1
-			if !testsize.Full() {
-				stride = 1 + len(file)/12
+			stride := 1 + len(file)/12
+			switch {
+			case *damagedFiles > 0:
+				stride = 1
+			case testsize.Full():
+				stride = 5 // every place of four bytes has a turn at one of its bytes
 			}
 			for at := 0; at < len(file); at += stride {
 				for _, width := range []int{1, 2, 4, 8} {
@@ -255,7 +259,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 	count := max(*damagedFiles, 100)
 	if testsize.Full() {
-		count = max(count, 5000)
+		count = max(count, 2000)
 	}
 	random := rand.New(rand.NewPCG(uint64(count), 38))
 	reasons := map[string]int{}
