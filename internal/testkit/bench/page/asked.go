@@ -68,6 +68,8 @@ var figures = []figure{
 	{"Items", "sonic÷own", atLeast(1, 0)},
 	{"Items", "objects÷elements", nothing},
 	{"Scrubbing", "scrub÷receive", atMost(0.25, 0.1)},
+	{"Symbolicate", "µs÷frame", atMost(3, 1)},
+	{"Symbolicate", "large÷small", atMost(3, 2)},
 }
 
 // optional are the figures that are missing on machines without recordings of Android or without
