@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestTextsAreResolvedOnce: other entries that change do not make a text be hashed again. Otherwise,
-// each packet could make the reader hash a text of 4 MiB.
+// TestTextsAreResolvedOnce: other entries that change do not make a text be hashed again.
+// Otherwise, each packet could make the reader hash a text of 4 MiB.
 func TestTextsAreResolvedOnce(t *testing.T) {
 	b, s := newBuilder(0), &sequence{}
 	s.names.put(1, text{bytes: []byte("f")})

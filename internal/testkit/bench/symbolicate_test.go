@@ -34,9 +34,9 @@ service:
 `
 
 // BenchmarkSymbolicate measures the CPU time of the built collector for each frame of a profile of
-// Node that it symbolicates, with an open source map of a bundle of one line: the difference between
-// a pipeline with the processor and one without. Bundles of different sizes show whether it depends
-// on the size.
+// Node that it symbolicates, with an open source map of a bundle of one line: the difference
+// between a pipeline with the processor and one without. Bundles of different sizes show whether it
+// depends on the size.
 func BenchmarkSymbolicate(b *testing.B) {
 	directory := b.TempDir()
 	bundles := []int{240 << 10, 24 << 20} // bytes

@@ -20,8 +20,8 @@ var values = []uint64{
 func value(random *rand.Rand) uint64 { return values[random.IntN(len(values))] }
 
 // Protobuf returns an encoded message in which one of rarity numbers is extreme, one of rarity
-// fields is repeated, and one of them is at the end of its message. Texts that parse as messages are
-// changed, too.
+// fields is repeated, and one of them is at the end of its message. Texts that parse as messages
+// are changed, too.
 func Protobuf(random *rand.Rand, rarity int, message []byte) (out []byte) {
 	var last []byte
 	for len(message) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// TestOneLongTextOfMany: a text is read once, however many frames refer to it by its index: twice as
-// many frames do not allocate copies of it.
+// TestOneLongTextOfMany: a text is read once, however many frames refer to it by its index: twice
+// as many frames do not allocate copies of it.
 func TestOneLongTextOfMany(t *testing.T) {
 	const size = 1 << 20
 	n := 100

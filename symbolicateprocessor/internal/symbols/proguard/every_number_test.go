@@ -48,8 +48,8 @@ func TestLookupsAreLogarithmic(t *testing.T) {
 	assert.Less(t, allocated, 20.0)
 }
 
-// TestManyAlternatives: a place with more chains than maxAlternatives is ambiguous, and signatures do
-// not select among more than maxOverloads.
+// TestManyAlternatives: a place with more chains than maxAlternatives is ambiguous, and signatures
+// do not select among more than maxOverloads.
 func TestManyAlternatives(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("x.A -> a:\n")

@@ -11,8 +11,8 @@ const (
 	// use have 100 MB of text, and need a quarter of it.
 	maxEncoded = 1 << 30
 
-	// maxMembers bounds the lines with one obfuscated name in a class, which are in memory at a time.
-	// The largest methods have a few thousand.
+	// maxMembers bounds the lines with one obfuscated name in a class, which are in memory at a
+	// time. The largest methods have a few thousand.
 	maxMembers = 1 << 16
 
 	// maxClassMembers bounds the members of a class, which are sorted in memory. The JVM permits

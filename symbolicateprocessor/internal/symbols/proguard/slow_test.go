@@ -67,8 +67,8 @@ func (m *Mapping) slowAlternatives(c class, p Place) []chain {
 	return preferred(chains, func(x chain) bool { return x[0].flags&hasLines == 0 || x[0].hasLine(0) })
 }
 
-// slowCommon returns the functions that all chains have, counted from the caller. A line that differs
-// is unknown.
+// slowCommon returns the functions that all chains have, counted from the caller. A line that
+// differs is unknown.
 func (m *Mapping) slowCommon(c class, p Place, chains []chain) []symbols.Frame {
 	result := m.frames(c, p, chains[0])
 	for _, x := range chains[1:] {
@@ -117,8 +117,8 @@ func (m *Mapping) every(c class, p Place, x chain) []symbols.Frame {
 	return frames
 }
 
-// TestLargeMethods compares lookups in methods with many members, of few kinds, with those that read
-// all members.
+// TestLargeMethods compares lookups in methods with many members, of few kinds, with those that
+// read all members.
 func TestLargeMethods(t *testing.T) {
 	rounds := 30
 	if testsize.Full() {

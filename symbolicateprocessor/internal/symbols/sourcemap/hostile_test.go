@@ -95,7 +95,8 @@ func TestHostile(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				f, work, err := open(data, script)
 				runtime.ReadMemStats(&after)
-				// Claims, lists that grow, and garbage: 32 bytes for each word of a script, and names of methods.
+				// Claims, lists that grow, and garbage: 32 bytes for each word of a script, and
+				// names of methods.
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*work.Peak())+uint64(64*size)+1<<20, "%d bytes", size)
 				assert.LessOrEqual(t, work.Peak(), Limits.Memory*int64(size)+4<<20)
 				if err != nil {
@@ -126,8 +127,8 @@ func extremes(f *File) {
 	}
 }
 
-// TestLookupsAreLogarithmic counts the functions that a lookup visits, and checks that a lookup in a
-// line with many mappings decodes only those near the place.
+// TestLookupsAreLogarithmic counts the functions that a lookup visits, and checks that a lookup in
+// a line with many mappings decodes only those near the place.
 func TestLookupsAreLogarithmic(t *testing.T) {
 	const n = 1 << 14
 	// All functions around the place have ended, except for the outermost.
