@@ -27,7 +27,7 @@ import (
 func TestEveryNumber(t *testing.T) {
 	rounds := 500
 	if testsize.Full() {
-		rounds = 50_000
+		rounds = 20_000
 	}
 	var zipped bytes.Buffer
 	w := pprof.NewWriter(&zipped)

@@ -20,7 +20,7 @@ func TestOneLongTextOfMany(t *testing.T) {
 	const size = 1 << 20
 	n := 100
 	if testsize.Full() {
-		n = 5000
+		n = 500
 	}
 	long := strings.Repeat("x", size)
 	for name, frame := range map[string]func(b *dictionary.Builder, i int) dictionary.Location{

@@ -113,7 +113,7 @@ func TestGrowth(t *testing.T) {
 func TestEveryNumber(t *testing.T) {
 	rounds := 300
 	if testsize.Full() {
-		rounds = 20_000
+		rounds = 5_000
 	}
 	random := rand.New(rand.NewPCG(38, 2))
 	numbers := []string{"", "0", "1", "2", "3", "65535", "65536", "2147483647", "2147483648", "4294967295", "4294967296", "18446744073709551616", "-1", "x", "00000000000000000001"}

@@ -122,7 +122,7 @@ func (m *Mapping) every(c class, p Place, x chain) []symbols.Frame {
 func TestLargeMethods(t *testing.T) {
 	rounds := 30
 	if testsize.Full() {
-		rounds = 1000
+		rounds = 300
 	}
 	for seed := range uint64(rounds) {
 		random := rand.New(rand.NewPCG(seed, 38))
