@@ -71,7 +71,7 @@ func TestHold(t *testing.T) {
 	h.consume() // the file is open
 	assert.Equal(t, 2, h.received())
 	hold := h.processor.(*profilesProcessor).hold
-	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.bytes == 0 }, time.Minute, time.Millisecond)
+	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.held.Size() == 0 }, time.Minute, time.Millisecond)
 }
 
 func TestHoldExpires(t *testing.T) {
