@@ -9,11 +9,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,7 +31,9 @@ import (
 )
 
 // machO returns a Mach-O file with a UUID and one symbol, _pay at 0x100001000.
-func machO(id string) []byte {
+func machO(id string) []byte { return machOOf(id, "pay") }
+
+func machOOf(id, function string) []byte {
 	var b bytes.Buffer
 	put := func(values ...any) {
 		for _, v := range values {
@@ -42,7 +46,7 @@ func machO(id string) []byte {
 	put([]uint32{0xfeedfacf, 0x0100000c, 0, 10, 3, loads, 0, 0}, []uint32{0x1b, 24}, content)
 	put([]uint32{0x19, 72 + 80}, name("__TEXT"), []uint64{0x100000000, 0x4000, 0, 0x4000}, []uint32{7, 5, 1, 0})
 	put(name("__text"), name("__TEXT"), []uint64{0x100001000, 0x1000}, []uint32{0x1000, 2, 0, 0, 0x80000400, 0, 0, 0})
-	put([]uint32{2, 24, head + loads, 1, head + loads + 16, 6}, uint32(1), []byte{0x0e, 1, 0, 0}, uint64(0x100001000), []byte("\x00_pay\x00"))
+	put([]uint32{2, 24, head + loads, 1, head + loads + 16, uint32(3 + len(function))}, uint32(1), []byte{0x0e, 1, 0, 0}, uint64(0x100001000), []byte("\x00_"+function+"\x00"))
 	return b.Bytes()
 }
 
@@ -92,14 +96,22 @@ func (h *harness) upload(app, id, kind, content string, debugIDs ...string) {
 	}
 }
 
-// build stores the record of a build with mappings.
+// build stores the record of a build with mappings like the measure receiver, which adds those of an
+// earlier record.
 func (h *harness) build(app, version, code, kind string, uploads ...string) {
+	name := path.Join(app, "builds", version, code, kind+".json")
+	if text, err := os.ReadFile(filepath.Join(h.directory, name)); err == nil {
+		var before record
+		require.NoError(h.t, json.Unmarshal(text, &before))
+		for i, file := range before.Files {
+			uploads = slices.Insert(uploads, i, file.ID)
+		}
+	}
 	var mappings []string
 	for _, id := range uploads {
 		mappings = append(mappings, fmt.Sprintf(`{"id":%q,"type":"proguard","filename":"mapping.txt"}`, id))
 	}
-	h.write(path.Join(app, "builds", version, code, kind+".json"),
-		fmt.Sprintf(`{"version_name":%q,"version_code":%q,"build_type":%q,"mappings":[%s]}`, version, code, kind, strings.Join(mappings, ",")))
+	h.write(name, fmt.Sprintf(`{"version_name":%q,"version_code":%q,"build_type":%q,"mappings":[%s]}`, version, code, kind, strings.Join(mappings, ",")))
 }
 
 // The directory of the measure receiver's builds, as its README describes it.
