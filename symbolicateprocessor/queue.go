@@ -77,6 +77,9 @@ func (q *openQueue) next() (w wanted, ok bool) {
 // worked adds work to a tenant, at least 1.
 func (q *openQueue) worked(t tenant.Tenant, work int64) {
 	q.work[t] = q.start(t) + max(work, 1)
+	if len(q.work) <= maxWorkers {
+		return
+	}
 	maps.DeleteFunc(q.work, func(_ tenant.Tenant, until int64) bool { return until <= q.clock })
 	if len(q.work) > maxWorkers {
 		clear(q.work)
