@@ -5,6 +5,7 @@ package downloads
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -240,6 +241,62 @@ func TestQueueLimit(t *testing.T) {
 	}
 	assert.Len(t, h.fetcher.active, maxQueue)
 	assert.Equal(t, maxQueue, h.fetcher.queue.Len())
+}
+
+// A tenant that asks for many files leaves slots and places in the queue to others, and does not
+// decide when they ask again.
+func TestQueueIsFair(t *testing.T) {
+	h := start(t, nil)
+	f := h.fetcher
+	f.Close()
+	a, b := tenant.Tenant{Ingress: tenant.Sentry, Name: "1"}, tenant.Tenant{Ingress: tenant.Sentry, Name: "2"}
+	id := func(i int) string { return fmt.Sprintf("%016x", i) }
+	for i := range 2 * maxQueue {
+		assert.True(t, f.Object(a, id(i)))
+	}
+	for range 2 { // slots
+		w, ok := f.next()
+		require.True(t, ok)
+		assert.Equal(t, a, w.tenant)
+	}
+	for i := range 3 {
+		assert.True(t, f.Object(b, id(i)))
+	}
+	for i := range 3 {
+		w, _ := f.next()
+		assert.Equal(t, wanted{b, id(i)}, w, "its turn, although a wants the file, too")
+		f.done(w)
+		assert.False(t, f.Object(b, id(i)))
+	}
+	assert.LessOrEqual(t, f.queue.Len(), maxQueue)
+
+	for i := range 2 * maxTried {
+		f.done(wanted{a, id(i)})
+	}
+	assert.False(t, f.Object(b, id(0)), "the memory of failures has a share for each tenant")
+	assert.True(t, f.Object(b, id(2*maxTried-1)), "a failure of another tenant")
+}
+
+// The store keeps the files of a tenant whose share is small.
+func TestStoreIsFair(t *testing.T) {
+	files := map[string]string{}
+	for i := range 6 {
+		files[fmt.Sprintf("/%d.js", i)], files[fmt.Sprintf("/%d.js.map", i)] = "a()", sourceMap
+	}
+	h := start(t, files)
+	store, err := filestore.Open(t.TempDir(), 6*filestore.BlockSize) // two scripts with maps, and one that arrives
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	h.fetcher.store = store
+	small := tenant.Tenant{Ingress: tenant.Measure, Name: "small/../x"}
+	url := h.server.URL + "/0.js"
+	require.True(t, h.fetcher.Script(small, url))
+	h.wait(func() bool { return h.fetcher.Script(small, url) })
+	for _, path := range []string{"/1.js", "/2.js", "/3.js", "/4.js", "/5.js"} {
+		assert.Equal(t, Stored, h.script(path))
+	}
+	_, err = store.Root.Stat(wanted{tenant: small}.folder() + ScriptPath(url))
+	require.NoError(t, err)
 }
 
 // At most Options.Concurrent files are fetched at once.
