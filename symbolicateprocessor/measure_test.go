@@ -96,8 +96,8 @@ func (h *harness) upload(app, id, kind, content string, debugIDs ...string) {
 	}
 }
 
-// build stores the record of a build with mappings like the measure receiver, which adds those of an
-// earlier record.
+// build stores the record of a build with mappings like the measure receiver, which adds those of
+// an earlier record.
 func (h *harness) build(app, version, code, kind string, uploads ...string) {
 	name := path.Join(app, "builds", version, code, kind+".json")
 	if text, err := os.ReadFile(filepath.Join(h.directory, name)); err == nil {

@@ -30,8 +30,8 @@ func (o *openFiles) openFor(t tenant.Tenant, b *bundle, bytes int64, now time.Ti
 	return true
 }
 
-// Whatever others open, a tenant that uses less than an equal share keeps its files, including those
-// that others use, too.
+// Whatever others open, a tenant that uses less than an equal share keeps its files, including
+// those that others use, too.
 func TestOpenFilesAreShared(t *testing.T) {
 	const limit = 1000
 	seeds := uint64(5)
@@ -80,8 +80,8 @@ func TestOpenFilesAreShared(t *testing.T) {
 	}
 }
 
-// A tenant alone may use the whole limit, also beside tenants that were active before. Beside active
-// ones, it cannot open what does not fit.
+// A tenant alone may use the whole limit, also beside tenants that were active before. Beside
+// active ones, it cannot open what does not fit.
 func TestIdleFiles(t *testing.T) {
 	now := time.Unix(0, 0)
 	o := newOpenFiles(1000, func(int64) {})

@@ -42,9 +42,9 @@ func newOpenQueue() *openQueue {
 	return &openQueue{entries: map[wanted]*fairshare.Entry[tenant.Tenant, *bundle]{}, work: map[tenant.Tenant]int64{}}
 }
 
-// push adds a file, unless it is in the queue. When the queue is full, a tenant that has fewer files
-// than another takes a place of the tenant with the most. A later message asks again for files
-// without a place.
+// push adds a file, unless it is in the queue. When the queue is full, a tenant that has fewer
+// files than another takes a place of the tenant with the most. A later message asks again for
+// files without a place.
 func (q *openQueue) push(w wanted) {
 	if q.entries[w] != nil {
 		return

@@ -101,9 +101,9 @@ type attempt struct {
 }
 
 const (
-	// maxQueue is the maximum number of files waiting to be fetched. At the limit, a tenant that has
-	// fewer files than another takes a place of the tenant with the most. A later message asks again
-	// for files without a place.
+	// maxQueue is the maximum number of files waiting to be fetched. At the limit, a tenant that
+	// has fewer files than another takes a place of the tenant with the most. A later message asks
+	// again for files without a place.
 	maxQueue = 256
 
 	// maxTried limits the memory of the negative cache to 4 MiB: keys have at most maxURL bytes.
