@@ -165,8 +165,8 @@ func TestConcurrency(t *testing.T) {
 	assert.LessOrEqual(t, stats.Bytes, int64(minMaxBytes))
 }
 
-// TestTenantsShareTheStore: a tenant that sends more than fits evicts its own messages, also if they
-// state another tenant's project.
+// TestTenantsShareTheStore: a tenant that sends more than fits evicts its own messages, also if
+// they state another tenant's project.
 func TestTenantsShareTheStore(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	send := func(project, body string) {

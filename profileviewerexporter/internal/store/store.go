@@ -15,8 +15,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
-// Store holds the latest messages, up to a number of bytes and an age. Tenants share the bytes: when
-// the store is full, the tenant that uses the most loses its own oldest message; see [fairshare].
+// Store holds the latest messages, up to a number of bytes and an age. Tenants share the bytes:
+// when the store is full, the tenant that uses the most loses its own oldest message; see
+// [fairshare].
 type Store struct {
 	maxBytes int64
 	maxAge   time.Duration
