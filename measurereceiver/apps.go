@@ -3,6 +3,7 @@
 package measurereceiver
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -14,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/config/configopaque"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
@@ -32,6 +34,11 @@ type app struct {
 
 // tenant returns the name of the app in shared memory limits.
 func (a *app) tenant() string { return string(a.id[:]) }
+
+// context returns a context with the app as the tenant of messages.
+func (a *app) context(ctx context.Context) context.Context {
+	return tenant.NewContext(ctx, tenant.Tenant{Ingress: tenant.Measure, Name: a.folder})
+}
 
 // dedupID returns the ID of a batch or file. Two apps may use the same UUID.
 func (a *app) dedupID(id uuid.UUID) dedup.ID {

@@ -76,11 +76,18 @@ func (r *measureReceiver) acceptBuild(w http.ResponseWriter, req *http.Request, 
 	writeJSON(w, http.StatusOK, measure.BuildResponse{Mappings: uploads})
 }
 
+// nameOfR8 is the name of R8's mapping in its identity: a build has one, whatever its name.
+const nameOfR8 = "mapping.txt"
+
 // mappingUploads returns the uploads of the mapping files of a build. Their names are stable, so
 // that a second upload replaces the first, if allowed.
 func (r *measureReceiver) mappingUploads(a *app, b *measure.Build, publicURL string) (uploads []measure.Upload) {
 	for _, m := range b.Mappings {
-		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), m.Filename})
+		filename := m.Filename
+		if m.Type == measure.FileProguard {
+			filename = nameOfR8
+		}
+		identity, err := json.Marshal([]string{string(a.id[:]), b.VersionName, b.VersionCode, b.PatchID.String(), string(m.Type), filename})
 		if err != nil {
 			panic(err) // cannot fail for strings
 		}
@@ -149,6 +156,16 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 		}
 		name = a.folder + "/builds/" + version + "/" + code + "/" + b.Type + ".json" // a version may have both an aab and an apk
 	}
+	if why := r.saveBuild(name, record); why != nil {
+		return why
+	}
+	return r.deliverLogs(a.context(req.Context()), func() plog.Logs { return frommeasure.BuildToLogs(b, r.source(a, time.Now())) })
+}
+
+// saveBuild stores the description of a build, with the mapping files of an earlier one.
+func (r *measureReceiver) saveBuild(name string, record buildRecord) *rejection {
+	r.records.Lock()
+	defer r.records.Unlock()
 	if before, err := r.builds.Read(name); err == nil {
 		record.mergeInto(before, r.apps.mayOverwrite())
 	}
@@ -156,8 +173,6 @@ func (r *measureReceiver) recordBuild(req *http.Request, a *app, b *measure.Buil
 	if err != nil {
 		panic(err) // cannot fail for strings and numbers
 	}
-	if _, err := r.builds.Save(name, bytes.NewReader(text), maxBuildRecord); err != nil {
-		return fileRejection(err)
-	}
-	return r.deliverLogs(req.Context(), func() plog.Logs { return frommeasure.BuildToLogs(b, r.source(a, time.Now())) })
+	_, err = r.builds.Save(name, bytes.NewReader(text), maxBuildRecord)
+	return fileRejection(err)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/frommeasure"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
@@ -58,8 +57,7 @@ func (r *measureReceiver) serveEvents(w http.ResponseWriter, req *http.Request) 
 		in.respond(w, "accepted, known event request")
 		return
 	}
-	ctx := tenant.NewContext(req.Context(), tenant.Tenant{Ingress: tenant.Measure, Name: in.app.folder})
-	if why := in.attempt(ctx, attempt); why != nil {
+	if why := in.attempt(in.app.context(req.Context()), attempt); why != nil {
 		r.reject(w, req, why)
 		return
 	}

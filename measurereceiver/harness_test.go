@@ -23,6 +23,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline/pipelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
@@ -54,9 +55,18 @@ type sink struct {
 	records, spans, points int
 	lastLogs               plog.Logs
 	dumps                  []string // of all messages
+	tenants                map[tenant.Tenant]int
 }
 
-func (s *sink) ConsumeLogs(_ context.Context, logs plog.Logs) error {
+// seen counts the tenant of a message.
+func (s *sink) seen(ctx context.Context) {
+	if s.tenants == nil {
+		s.tenants = map[tenant.Tenant]int{}
+	}
+	s.tenants[tenant.FromContext(ctx)]++
+}
+
+func (s *sink) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
@@ -65,6 +75,7 @@ func (s *sink) ConsumeLogs(_ context.Context, logs plog.Logs) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.seen(ctx)
 	if s.logs == nil {
 		s.records += logs.LogRecordCount()
 		s.lastLogs = logs
@@ -73,9 +84,10 @@ func (s *sink) ConsumeLogs(_ context.Context, logs plog.Logs) error {
 	return s.logs
 }
 
-func (s *sink) ConsumeTraces(_ context.Context, traces ptrace.Traces) error {
+func (s *sink) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.seen(ctx)
 	if s.traces == nil {
 		s.spans += traces.SpanCount()
 		s.dumps = append(s.dumps, golden.DumpTraces(traces, golden.Receipt{}))
@@ -83,9 +95,10 @@ func (s *sink) ConsumeTraces(_ context.Context, traces ptrace.Traces) error {
 	return s.traces
 }
 
-func (s *sink) ConsumeMetrics(_ context.Context, metrics pmetric.Metrics) error {
+func (s *sink) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.seen(ctx)
 	if s.metrics == nil {
 		s.points += metrics.DataPointCount()
 		s.dumps = append(s.dumps, golden.DumpMetrics(metrics, golden.Receipt{}))

@@ -23,7 +23,8 @@ import (
 // it, each with a mappingRecord: one for the build that announced it, and one per debug ID, which
 // is never replaced. Because every copy of an app contains its key, this key must not allow
 // replacing the symbols of builds. The record of a build can therefore be replaced only if builds
-// have their own keys.
+// have their own keys. The times of records state which one was the first: an upload of the same
+// file keeps them.
 
 // mappingRecord describes an uploaded mapping file.
 type mappingRecord struct {
@@ -37,6 +38,10 @@ type mappingRecord struct {
 // maxMappingRecord is the maximum size of a record. A dSYM archive with the maximum number of IDs
 // reaches it.
 const maxMappingRecord = 64 << 10
+
+// maxBuildFiles is the maximum number of files of all apps: the symbolicate processor searches the
+// directory every 30 seconds.
+const maxBuildFiles = 50_000
 
 func uploadName(a *app, id uuid.UUID) string { return fmt.Sprintf("%s/uploads/%s", a.folder, id) }
 func mappingName(a *app, id uuid.UUID) string {
@@ -65,20 +70,27 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 			zap.String("type", string(t.fileType)), zap.Stringer("mapping", t.id), zap.Error(identifyErr))
 	}
 	content := contentName(a, stored.SHA256)
-	if before, found := recordOf(r.builds, mappingName(a, t.id)); found && !r.apps.mayOverwrite() && before.SHA256 != stored.SHA256 {
-		_ = r.builds.Remove(upload)
-		return stored, false, errOverwrite
-	}
-	if err := r.builds.Move(upload, content); err != nil {
-		return stored, false, err
-	}
 	stored.Path = path.Join(r.builds.Directory, content)
 	record, err := json.Marshal(mappingRecord{t.fileType, content, stored.Size, stored.SHA256, ids})
 	if err != nil {
 		panic(err) // strings and numbers have no errors
 	}
-	if _, err := r.builds.Save(mappingName(a, t.id), bytes.NewReader(record), maxMappingRecord); err != nil {
-		return stored, false, err
+	r.records.Lock()
+	defer r.records.Unlock()
+	before, found := recordOf(r.builds, mappingName(a, t.id))
+	switch {
+	case found && before.SHA256 == stored.SHA256:
+		_ = r.builds.Remove(upload)
+	case found && !r.apps.mayOverwrite():
+		_ = r.builds.Remove(upload)
+		return stored, false, errOverwrite
+	default:
+		if err := r.builds.Move(upload, content); err != nil {
+			return stored, false, err
+		}
+		if _, err := r.builds.Save(mappingName(a, t.id), bytes.NewReader(record), maxMappingRecord); err != nil {
+			return stored, false, err
+		}
 	}
 	for _, id := range ids {
 		name := debugIDName(a, id)

@@ -4,14 +4,19 @@ package measurereceiver
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -37,6 +42,11 @@ func symbols(content string) []byte {
 	_ = binary.Write(&b, binary.LittleEndian, []uint32{4, 4, 3})
 	b.WriteString("GNU\x00\xca\xfe\xba\xbe" + content)
 	return b.Bytes()
+}
+
+// onDisk is the size that a file counts as in the directory of builds.
+func onDisk(size int64) int64 {
+	return filestore.SizeOnDisk(max(size, defaultMaxMappingsTotal/maxBuildFiles))
 }
 
 // TestMappings: a file is found by its build, where the last upload counts, and by its debug id,
@@ -90,9 +100,9 @@ func TestMappings(t *testing.T) {
 	// What the store believes it has is what it has.
 	var total int64
 	for _, file := range h.shared.builds.List() {
-		total += filestore.SizeOnDisk(file.Size)
+		total += onDisk(file.Size)
 	}
-	assert.Equal(t, h.shared.builds.Total(), total+filestore.SizeOnDisk(int64(len(first))), "but for the one that was removed behind its back")
+	assert.Equal(t, h.shared.builds.Total(), total+onDisk(int64(len(first))), "but for the one that was removed behind its back")
 }
 
 // TestOverwrite: without keys for builds, whoever has the key of an app may add what is not there,
@@ -127,7 +137,7 @@ func TestOverwrite(t *testing.T) {
 
 	var total int64
 	for _, file := range h.shared.builds.List() {
-		total += filestore.SizeOnDisk(file.Size)
+		total += onDisk(file.Size)
 	}
 	assert.Equal(t, total, h.shared.builds.Total())
 	_, err := os.Stat(filepath.Join(folder, filepath.FromSlash(record.File)))
@@ -135,4 +145,82 @@ func TestOverwrite(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(folder, filepath.FromSlash(record.File))))
 	_, status = upload(10, "a", "another's")
 	assert.Equal(t, 200, status, "what was swept may come again")
+}
+
+// TestFirstMappingStays: without keys for builds, a build keeps its first mapping of R8, whatever a
+// second one is called, and however often the first is uploaded again. The symbolicate processor
+// takes the record with the earliest time.
+func TestFirstMappingStays(t *testing.T) {
+	folder := t.TempDir()
+	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })
+	upload := func(kind, filename, content string) (id string, status int) {
+		t.Helper()
+		got := h.send(http.MethodPut, "/builds", fmt.Appendf(nil, `{"version_name":"1","version_code":"2","build_type":%q,"build_size":1,"mappings":[{"type":"proguard","filename":%q}]}`, kind, filename),
+			"Authorization", "Bearer "+testKey)
+		require.Equal(t, 200, got.status, got.text)
+		var answer measure.BuildResponse
+		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
+		return answer.Mappings[0].ID, h.send(http.MethodPut, answer.Mappings[0].UploadURL, []byte(content)).status
+	}
+	first, status := upload("apk", "mapping.txt", "a.First -> b:\n")
+	require.Equal(t, 200, status)
+	record, err := filepath.Glob(filepath.Join(folder, "*", "mappings", first+".json"))
+	require.NoError(t, err)
+	require.Len(t, record, 1)
+	earlier := time.Now().Add(-time.Hour).Truncate(time.Second)
+	require.NoError(t, os.Chtimes(record[0], earlier, earlier))
+	for _, kind := range []string{"aab", "apk", "ipa"} {
+		for _, filename := range []string{"mapping.txt", "mapping2.txt", "MAPPING.TXT"} {
+			id, status := upload(kind, filename, "a.Second -> b:\n")
+			assert.Equal(t, 409, status, "%s %q", kind, filename)
+			assert.Equal(t, first, id)
+			_, status = upload(kind, filename, "a.First -> b:\n")
+			assert.Equal(t, 200, status, "the same again")
+		}
+	}
+	info, err := os.Stat(record[0])
+	require.NoError(t, err)
+	assert.Equal(t, earlier, info.ModTime())
+	assert.Equal(t, "a.First -> b:\n", string(stored(t, folder)[readRecord(t, stored(t, folder)[first+".json"]).SHA256]))
+	files := 0
+	for _, file := range h.shared.builds.List() {
+		if strings.Contains(file.Name, "/files/") || strings.Contains(file.Name, "/uploads/") {
+			files++
+		}
+	}
+	assert.Equal(t, 1, files)
+}
+
+// TestFirstDebugIDStays: of many uploads at the same time with one debug ID, all records refer to
+// the first, and it stays.
+func TestFirstDebugIDStays(t *testing.T) {
+	folder := t.TempDir()
+	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, folder })
+	var urls []string
+	for i := range 8 {
+		got := h.send(http.MethodPut, "/builds", fmt.Appendf(nil, `{"version_name":"%d","version_code":"2","build_type":"apk","build_size":1,"mappings":[{"type":"elf_debug","filename":"x"}]}`, i),
+			"Authorization", "Bearer "+testKey)
+		var answer measure.BuildResponse
+		require.NoError(t, json.Unmarshal([]byte(got.text), &answer))
+		urls = append(urls, answer.Mappings[0].UploadURL)
+	}
+	var seen sync.Map
+	var clients sync.WaitGroup
+	for i, url := range urls {
+		clients.Go(func() {
+			assert.Equal(t, 200, h.send(http.MethodPut, url, symbols(fmt.Sprint(i))).status)
+			text, err := fs.ReadFile(h.shared.builds.Root.FS(), h.shared.apps.byID[appIDOf(testKey)].folder+"/debug-ids/ca/febabe.json")
+			assert.NoError(t, err)
+			seen.Store(string(text), true)
+		})
+	}
+	clients.Wait()
+	records := 0
+	seen.Range(func(any, any) bool { records++; return true })
+	assert.Equal(t, 1, records)
+}
+
+func appIDOf(key string) appID {
+	hash := sha256.Sum256([]byte(key))
+	return appID(hash[:8])
 }

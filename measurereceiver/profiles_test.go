@@ -17,6 +17,8 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
@@ -26,13 +28,15 @@ import (
 
 // profileSink is a profiles pipeline.
 type profileSink struct {
-	all []pprofile.Profiles
-	err error
+	all     []pprofile.Profiles
+	err     error
+	tenants []tenant.Tenant
 }
 
 func (*profileSink) Capabilities() consumer.Capabilities { return consumer.Capabilities{} }
 
-func (s *profileSink) ConsumeProfiles(_ context.Context, profiles pprofile.Profiles) error {
+func (s *profileSink) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
+	s.tenants = append(s.tenants, tenant.FromContext(ctx))
 	if s.err == nil {
 		s.all = append(s.all, profiles)
 	}
@@ -73,6 +77,24 @@ func TestMethodTrace(t *testing.T) {
 			assert.Equal(t, 2, h.sink.records, "the event and the file")
 		})
 	}
+}
+
+// TestTenant: messages of all signals, also about builds and files, have the tenant of the app's
+// key, whatever a client sends.
+func TestTenant(t *testing.T) {
+	h, profiles := startWithProfiles(t)
+	h.shared.cfg.Builds.Enabled, h.shared.cfg.Builds.Directory = true, t.TempDir()
+	var err error
+	h.shared.builds, err = filestore.Open(h.shared.cfg.Builds.Directory, 1<<30)
+	require.NoError(t, err)
+	upload := androidUploads(t, h.events(batchID, traceBatch).text)[0]
+	require.Equal(t, 200, h.send(http.MethodPut, upload.UploadURL, methodTrace(), "subject", "evil", "Authorization", "Bearer "+otherKey).status)
+	require.Equal(t, 200, h.send(http.MethodPut, "/events", []byte(`{"events":[`+cpuUsage+`,`+request+`]}`), "Authorization", "Bearer "+testKey, "msr-req-id", shotID, "Content-Type", "application/json").status)
+	require.Equal(t, 200, h.send(http.MethodPut, "/builds", []byte(`{"version_name":"1","version_code":"2","build_type":"apk","build_size":1}`), "Authorization", "Bearer "+testKey).status)
+	want := tenant.Tenant{Ingress: tenant.Measure, Name: h.shared.apps.byID[appIDOf(testKey)].folder}
+	assert.Equal(t, []tenant.Tenant{want}, profiles.tenants)
+	assert.Len(t, h.sink.tenants, 1)
+	assert.Equal(t, 5, h.sink.tenants[want], "the event, the file, a span, a metric, the build")
 }
 
 func zippedBytes(t *testing.T, content []byte) []byte {

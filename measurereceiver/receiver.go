@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/confighttp"
@@ -42,6 +43,7 @@ type measureReceiver struct {
 	announced   *announcedMap    // files that may arrive
 	attachments *filestore.Store // nil: dropped
 	builds      *filestore.Store // nil: off
+	records     sync.Mutex       // of builds: the first one stays
 	uploading   *uploadSlots     // one per upload
 	inFlight    *httpbody.Budget // of all other requests
 }
@@ -120,7 +122,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 		}
 	}
 	if r.cfg.Builds.Enabled {
-		if r.builds, err = filestore.Open(r.cfg.Builds.Directory, r.cfg.Builds.MaxTotalSize); err != nil {
+		if r.builds, err = filestore.OpenLimited(r.cfg.Builds.Directory, r.cfg.Builds.MaxTotalSize, maxBuildFiles); err != nil {
 			return fmt.Errorf("builds: directory: %w", err)
 		}
 	}

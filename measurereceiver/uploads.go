@@ -110,7 +110,7 @@ func (r *measureReceiver) serveUpload(w http.ResponseWriter, req *http.Request, 
 		return
 	}
 	defer r.uploading.release(app.id)
-	why := r.receiveFile(req.Context(), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
+	why := r.receiveFile(app.context(req.Context()), app, t, req.Header.Get(measure.HeaderFilename), req.Header.Get("Content-Encoding"), req.Body)
 	r.startWriteTimeout(w)
 	if why != nil {
 		w.Header().Set("Connection", "close") // the rest of the body is not read

@@ -106,19 +106,19 @@ func (v *viewer) storeContent(ctx context.Context, content *profilefile.Content,
 		failed = errors.Join(failed, v.report(ctx, signal, stored, err))
 	}
 	for _, m := range content.Profiles {
-		stored, err := v.store.AddProfiles(m, now)
+		stored, err := v.store.AddProfiles(ctx, m, now)
 		count(store.Profiles, m.ProfileCount(), &out.Profiles, stored, err)
 	}
 	for _, m := range content.Traces {
-		stored, err := v.store.AddTraces(m, now)
+		stored, err := v.store.AddTraces(ctx, m, now)
 		count(store.Traces, m.SpanCount(), &out.Spans, stored, err)
 	}
 	for _, m := range content.Logs {
-		stored, err := v.store.AddLogs(m, now)
+		stored, err := v.store.AddLogs(ctx, m, now)
 		count(store.Logs, m.LogRecordCount(), &out.Logs, stored, err)
 	}
 	for _, m := range content.Metrics {
-		stored, err := v.store.AddMetrics(m, now)
+		stored, err := v.store.AddMetrics(ctx, m, now)
 		count(store.Metrics, m.DataPointCount(), &out.Points, stored, err)
 	}
 	return failed

@@ -165,22 +165,22 @@ func (v *viewer) consumeProfiles(ctx context.Context, profiles pprofile.Profiles
 	if err != nil {
 		return consumererror.NewPermanent(err)
 	}
-	stored, err := v.store.AddProfiles(profiles, time.Now())
+	stored, err := v.store.AddProfiles(ctx, profiles, time.Now())
 	return v.report(ctx, store.Profiles, stored, err)
 }
 
 func (v *viewer) consumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	stored, err := v.store.AddTraces(traces, time.Now())
+	stored, err := v.store.AddTraces(ctx, traces, time.Now())
 	return v.report(ctx, store.Traces, stored, err)
 }
 
 func (v *viewer) consumeLogs(ctx context.Context, logs plog.Logs) error {
-	stored, err := v.store.AddLogs(logs, time.Now())
+	stored, err := v.store.AddLogs(ctx, logs, time.Now())
 	return v.report(ctx, store.Logs, stored, err)
 }
 
 func (v *viewer) consumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
-	stored, err := v.store.AddMetrics(metrics, time.Now())
+	stored, err := v.store.AddMetrics(ctx, metrics, time.Now())
 	return v.report(ctx, store.Metrics, stored, err)
 }
 

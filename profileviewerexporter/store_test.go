@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
@@ -164,18 +165,21 @@ func TestConcurrency(t *testing.T) {
 	assert.LessOrEqual(t, stats.Bytes, int64(minMaxBytes))
 }
 
-// TestProjectsShareTheStore: a project that sends more than fits evicts its own messages.
-func TestProjectsShareTheStore(t *testing.T) {
+// TestTenantsShareTheStore: a tenant that sends more than fits evicts its own messages, also if
+// they state another tenant's project.
+func TestTenantsShareTheStore(t *testing.T) {
 	h := start(t, func(c *Config) { c.MaxBytes = minMaxBytes })
 	send := func(project, body string) {
 		logs := plog.NewLogs()
 		resource := logs.ResourceLogs().AppendEmpty()
-		if project != "" {
-			resource.Resource().Attributes().PutStr("sentry.project_id", project)
-		}
+		resource.Resource().Attributes().PutStr("sentry.project_id", "1")
 		resource.Resource().Attributes().PutStr("service.name", "of "+project)
 		resource.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(body)
-		require.NoError(t, h.logs.ConsumeLogs(t.Context(), logs))
+		ctx := t.Context()
+		if project != "" {
+			ctx = tenant.NewContext(ctx, tenant.Tenant{Ingress: tenant.Sentry, Name: project})
+		}
+		require.NoError(t, h.logs.ConsumeLogs(ctx, logs))
 	}
 	send("1", "quiet")
 	send("", "of no project")

@@ -64,7 +64,9 @@ func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
 	auth, err := sentry.Authenticate(h.credentials)
 	h.Key, h.authErr = auth.PublicKey, err
 	h.claim = t.forwarder.room.Claim(req.Context()).NeverWait()
-	h.claim.SetTenant(r.project)
+	if err == nil { // the receiver reads the body after it has checked the key
+		h.claim.SetTenant(r.project)
+	}
 	h.body = &heldBody{ReadCloser: req.Body, claim: h.claim, size: req.ContentLength}
 	req.Body = h.body
 	return h

@@ -3,9 +3,11 @@
 package sentryteeextension
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
@@ -254,6 +257,23 @@ func TestMemoryIsBounded(t *testing.T) {
 	forwarded := h.tee.forwarder.observe().requests
 	assert.EqualValues(t, 31, forwarded+dropped, "the other project's request is kept")
 	assert.Less(t, dropped, int64(30))
+}
+
+// TestUnknownSendersTakeNoShare: the path of a request without a key states a project, but its body
+// does not count in the share of the project while the receiver looks for the key.
+func TestUnknownSendersTakeNoShare(t *testing.T) {
+	h := start(t, "http://localhost:1", options{})
+	h.tee.forwarder.room = httpbody.NewBudget(10<<20, func(context.Context, int64) {})
+	read := func(path string, size int) *held {
+		req := httptest.NewRequest(http.MethodPost, path, strings.NewReader(strings.Repeat("x", size)))
+		r := routeOf(req)
+		held := h.tee.hold(httptest.NewRecorder(), req, &r)
+		t.Cleanup(held.release)
+		_, _ = io.Copy(io.Discard, req.Body)
+		return held
+	}
+	require.NoError(t, read("/api/4507/envelope/", 6<<20).body.finish())
+	assert.NoError(t, read(envelopePath, 3<<20).body.finish())
 }
 
 func TestTargets(t *testing.T) {

@@ -201,14 +201,15 @@ func (b *badFiles) close() {
 }
 
 // attempt reads the file of a bundle, unless it is bad.
-func (f *files) attempt(ctx context.Context, b *bundle) (file symbolFile, err error) {
+func (f *files) attempt(ctx context.Context, w wanted) (file symbolFile, err error) {
+	b := w.bundle
 	content := ""
 	if info, err := f.root.Stat(b.content()); err == nil {
 		content = fmt.Sprintln(info.ModTime().UnixNano(), info.Size())
 	}
 	key := fileKey(b.file.path, b.file.modified.UnixNano(), b.file.size, b.source, content, b.object.ID, b.object.Offset)
 	err = f.bad.try(key, b.content(), func() (err error) {
-		file, err = f.read(ctx, b)
+		file, err = f.read(ctx, w)
 		return err
 	})
 	return file, err

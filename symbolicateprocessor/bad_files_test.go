@@ -115,7 +115,7 @@ func TestShutdownWhileReading(t *testing.T) {
 	files := h.processor.(*profilesProcessor).Shared
 	for range 2 { // while it is read, or shortly before or after
 		time.Sleep(10 * time.Millisecond)
-		_, _ = files.Native(id)
+		_, _ = files.of(anyone).Native(id)
 	}
 	require.NoError(t, h.processor.Shutdown(t.Context()))
 	entries, err := os.ReadDir(filepath.Join(h.directory, indexFolder))

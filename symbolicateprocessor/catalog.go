@@ -15,7 +15,9 @@ import (
 	"github.com/google/uuid"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/sourcemap"
@@ -23,15 +25,43 @@ import (
 )
 
 // catalog lists the symbol files of a directory. It is immutable: each scan creates a new one.
+//
+// A file belongs to the operator, who provides it for all tenants, or to the app that uploaded it
+// to the measure receiver. In either scope, the first file with an identity stays.
 type catalog struct {
-	files    map[string]*file      // all, by path in the directory
+	files map[string]*file // all, by path in the directory
+	scope                  // of the operator
+	apps  map[string]*scope
+
+	downloads map[string]*bundle // JavaScript files by the hash of their URL
+	known     int                // number of bundles
+	full      bool               // the directory has more files than store::max_files
+}
+
+// scope finds files by their identities.
+type scope struct {
 	byID     map[uuid.UUID]*bundle // JavaScript files that have a source map
 	byPath   map[string]*bundle    // the same, by path; those of a release by release and path
 	mappings map[uuid.UUID]*bundle // ProGuard and R8 mappings
 	objects  map[string]*bundle    // native objects, by build ID and by debug ID: hex digits only
-	builds   map[string]string     // ID of a build → path of the record of its mapping, see measure.go
-	known    int                   // number of bundles
-	full     bool                  // the directory has more files than store::max_files
+	builds   map[string]*bundle    // mappings by the ID of a build, see measure.go
+}
+
+func newScope() scope {
+	return scope{
+		byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{}, builds: map[string]*bundle{},
+	}
+}
+
+// emptyScope has no files.
+var emptyScope scope
+
+// own returns the files that only the messages of a tenant may use.
+func (c *catalog) own(t tenant.Tenant) *scope {
+	if s := c.apps[t.Name]; s != nil && t.Ingress == tenant.Measure {
+		return s
+	}
+	return &emptyScope
 }
 
 // file is a file of the directory.
@@ -41,7 +71,10 @@ type file struct {
 	size     int64
 	bundles  []*bundle // several in a fat Mach-O file; none if the file has no symbols
 
-	build, upload string // of the record of a build, see measure.go
+	// Of the measure receiver, see measure.go.
+	app     string   // whose file it is, or ""
+	build   string   // ID of the build that a record describes
+	uploads []string // paths of the records of its mappings
 }
 
 // bundle is a unit that is opened as a whole: a generated JavaScript file and its map, a ProGuard
@@ -80,11 +113,10 @@ type scanner struct {
 // scan lists the files of the directory, and reads the heads, tails or full contents of new and
 // changed ones.
 func (s *scanner) scan(ctx context.Context, before *catalog) (*catalog, error) {
-	next := &catalog{
-		files: map[string]*file{}, byID: map[uuid.UUID]*bundle{}, byPath: map[string]*bundle{}, mappings: map[uuid.UUID]*bundle{}, objects: map[string]*bundle{},
-		builds: map[string]string{},
-	}
-	// Uploads and downloads come last: however many there are, they do not hide the other files.
+	next := &catalog{files: map[string]*file{}, scope: newScope(), apps: map[string]*scope{}, downloads: map[string]*bundle{}}
+	var records fairshare.Queue[string, listed]
+	// Uploads, downloads and the files of apps come last: however many there are, they do not hide
+	// the other files.
 	for _, folder := range []string{".", uploadsFolder, downloadsFolder} {
 		err := fs.WalkDir(s.root.FS(), folder, func(name string, entry fs.DirEntry, err error) error {
 			switch {
@@ -97,12 +129,30 @@ func (s *scanner) scan(ctx context.Context, before *catalog) (*catalog, error) {
 					return fs.SkipDir
 				}
 				return nil
-			case max(len(next.files), next.known) >= s.cfg.MaxFiles:
-				next.full = true
-				return fs.SkipAll
 			}
-			if info, err := entry.Info(); err == nil && entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), filestore.PartPrefix) {
+			app, kind := "", measureNone
+			if folder == "." {
+				app, kind = measureFile(name)
+			}
+			if kind == measureNone && max(len(next.files), next.known) >= s.cfg.MaxFiles {
+				next.full = true
+				if folder != "." {
+					return fs.SkipAll
+				}
+				return nil // there may be records
+			}
+			info, err := entry.Info()
+			if err != nil || !entry.Type().IsRegular() || strings.HasPrefix(entry.Name(), filestore.PartPrefix) {
+				return nil
+			}
+			switch kind {
+			case measureNone:
 				next.add(s.read(name, info, before))
+			case measureRecord:
+				if records.Push(app, listed{name, info}, 1); records.Len() > s.cfg.MaxFiles {
+					records.Remove(records.LargestOldest())
+					next.full = true
+				}
 			}
 			return nil
 		})
@@ -110,7 +160,8 @@ func (s *scanner) scan(ctx context.Context, before *catalog) (*catalog, error) {
 			return nil, err
 		}
 	}
-	return next, nil
+	next.addRecords(ctx, &records, s, before)
+	return next, ctx.Err()
 }
 
 // read returns the result of the last scan for a file, unless the file has changed. It rereads
@@ -129,8 +180,6 @@ func (s *scanner) read(name string, info fs.FileInfo, before *catalog) *file {
 	s.identify(f, func() {
 		if isScript(name) {
 			f.bundles = s.readScript(f, content)
-		} else if isRecord(name) {
-			f.bundles = readRecord(f, content)
 		} else if f.bundles = s.readObjects(f, content); f.bundles == nil && isMapping(name) {
 			f.bundles = s.readMapping(f, content)
 		}
@@ -184,29 +233,64 @@ func (s *scanner) readScript(f *file, content *os.File) []*bundle {
 	return nil
 }
 
+// listed is a file of the directory that has not been read yet.
+type listed struct {
+	name string
+	info fs.FileInfo
+}
+
+// add adds a file of the operator.
 func (c *catalog) add(f *file) {
 	c.files[f.path] = f
 	c.known += len(f.bundles)
-	if f.build != "" {
-		c.builds[f.build] = f.upload
-	}
 	for _, b := range f.bundles {
-		switch b.kind {
-		case script:
-			if name, ok := nameOf(f.path); ok {
-				c.byPath[name] = b
-			}
-			if b.id != uuid.Nil {
-				c.byID[b.id] = b
-			}
-		case mapping:
-			c.mappings[b.id] = b
-			c.mappings[b.assigned] = b
-		case object:
-			c.addObject(b)
-		}
+		c.scope.add(b)
+		c.addDownload(b)
 	}
-	delete(c.mappings, uuid.Nil)
+}
+
+// add adds a bundle by its identities.
+func (s *scope) add(b *bundle) {
+	switch b.kind {
+	case script:
+		if name, ok := nameOf(b.file.path); ok {
+			addFirst(s.byPath, name, b)
+		}
+		if b.id != uuid.Nil {
+			addFirst(s.byID, b.id, b)
+		}
+	case mapping:
+		for _, id := range []uuid.UUID{b.id, b.assigned} {
+			if id != uuid.Nil {
+				addFirst(s.mappings, id, b)
+			}
+		}
+	case object:
+		s.addObject(b)
+	}
+}
+
+// addFirst adds a bundle, unless an earlier one has the same identity.
+func addFirst[K comparable](all map[K]*bundle, id K, b *bundle) {
+	if known := all[id]; known == nil || b.file.before(known.file) {
+		all[id] = b
+	}
+}
+
+// before reports whether a file takes precedence over another one with the same identity: files
+// that the operator has copied into the directory, then uploads, then downloads, the oldest first.
+func (f *file) before(other *file) bool {
+	return cmp.Or(cmp.Compare(f.origin(), other.origin()), f.modified.Compare(other.modified), strings.Compare(f.path, other.path)) < 0
+}
+
+func (f *file) origin() int {
+	switch folder, _, _ := strings.Cut(f.path, "/"); folder {
+	case uploadsFolder:
+		return 1
+	case downloadsFolder:
+		return 2
+	}
+	return 0
 }
 
 // releasesFolder is the folder of uploaded scripts without debug IDs. Like a user, the uploads use

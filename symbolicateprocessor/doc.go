@@ -10,8 +10,11 @@
 //
 //	processor.go  signals: look up, write, forward
 //	hold.go       messages that wait for their files, by option
-//	files.go      open files in memory, and the queue of files to open; lookups never wait
+//	files.go      looks up open files, and opens others in the background; lookups never wait
+//	queue.go      the files to open, with turns for tenants
+//	open.go       open files in memory, with shares for tenants
 //	catalog.go    the files of the directory; finds JavaScript by debug ID and by path
+//	measure.go    the files of apps, in the directory of the measure receiver
 //	mappings.go   finds ProGuard mappings
 //	objects.go    finds native files
 //	indexes.go    indexes of native files, on disk

@@ -5,6 +5,7 @@ package symbolicateprocessor
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 )
@@ -56,16 +58,16 @@ func (r *remote) stop() error {
 }
 
 // script downloads a script that is missing or old, and reports whether a download is under way.
-func (r *remote) script(id symbolicate.ScriptID, b *bundle) bool {
+func (r *remote) script(t tenant.Tenant, id symbolicate.ScriptID, b *bundle) bool {
 	if r == nil || b != nil && (id.DebugID != "" || !b.old(time.Now())) {
 		return false
 	}
-	return r.fetcher.Script(id.URL)
+	return r.fetcher.Script(t, id.URL)
 }
 
 // object downloads a missing native file, and reports whether a download is under way.
-func (r *remote) object(id symbolicate.NativeID, b *bundle) bool {
-	return r != nil && b == nil && r.fetcher.Object(id.BuildID)
+func (r *remote) object(t tenant.Tenant, id symbolicate.NativeID, b *bundle) bool {
+	return r != nil && b == nil && r.fetcher.Object(t, id.BuildID)
 }
 
 // old reports whether the file was downloaded long ago.
@@ -74,10 +76,14 @@ func (b *bundle) old(now time.Time) bool {
 }
 
 // downloaded returns the script that was downloaded from a URL, or nil.
-func (c *catalog) downloaded(url string) *bundle {
-	name := downloads.ScriptPath(url)
-	if f := c.files[downloadsFolder+"/"+name]; name != "" && f != nil && len(f.bundles) == 1 {
-		return f.bundles[0]
+func (c *catalog) downloaded(url string) *bundle { return c.downloads[downloads.ScriptPath(url)] }
+
+// addDownload adds a script by its URL. Of those that several tenants needed, the newest is used: a
+// new build may have replaced the others.
+func (c *catalog) addDownload(b *bundle) {
+	if name := path.Join("scripts", folder(b.file.path, 1), path.Base(b.file.path)); strings.HasPrefix(b.file.path, downloadsFolder+"/") && folder(b.file.path, 2) == "scripts" {
+		if known := c.downloads[name]; known == nil || known.file.modified.Before(b.file.modified) {
+			c.downloads[name] = b
+		}
 	}
-	return nil
 }

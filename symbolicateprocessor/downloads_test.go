@@ -66,7 +66,7 @@ func TestDownloadedScript(t *testing.T) {
 	h.eventually(server.URL+"/other/script.js", "", "l")
 	files := h.processor.(*profilesProcessor).Shared
 	require.Eventually(t, func() bool {
-		_, status := files.Script(symbolicate.ScriptID{URL: server.URL + "/other/script.js"})
+		_, status := files.of(anyone).Script(symbolicate.ScriptID{URL: server.URL + "/other/script.js"})
 		return status == symbols.MissingFile
 	}, time.Minute, time.Millisecond)
 	assert.Equal(t, int64(3), requests.Load())
@@ -82,12 +82,13 @@ func TestDownloadedDebugID(t *testing.T) {
 	h.eventually("https://other.example/x.js", debugID, "discountOf")
 	files := h.processor.(*profilesProcessor).Shared
 	require.Eventually(t, func() bool {
-		_, status := files.Script(symbolicate.ScriptID{URL: server.URL + "/assets/app.js", DebugID: strings.ReplaceAll(debugID, "3", "4")})
+		_, status := files.of(anyone).Script(symbolicate.ScriptID{URL: server.URL + "/assets/app.js", DebugID: strings.ReplaceAll(debugID, "3", "4")})
 		return status == symbols.MissingFile
 	}, time.Minute, time.Millisecond)
 }
 
-// A download that is old is used, and fetched again: a new build may have the same URL.
+// A download that is old is used, and fetched again: a new build may have the same URL. The newest
+// one is used, whichever tenant asked for it.
 func TestOldDownload(t *testing.T) {
 	server, requests := appServer(t, "")
 	h := startDownloads(t, server)
@@ -99,8 +100,8 @@ func TestOldDownload(t *testing.T) {
 	h.eventually(url, "", "discountOf")
 	require.Eventually(t, func() bool {
 		h.eventually(url, "", "discountOf")
-		info, err := os.Stat(filepath.Join(h.directory, script))
-		return err == nil && time.Since(info.ModTime()) < refreshAfter
+		b := h.processor.(*profilesProcessor).Shared.catalog.Load().downloaded(url)
+		return time.Since(b.file.modified) < refreshAfter
 	}, time.Minute, time.Millisecond)
 	assert.Equal(t, int64(2), requests.Load())
 }

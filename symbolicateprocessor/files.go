@@ -3,11 +3,11 @@
 package symbolicateprocessor
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -41,8 +42,8 @@ type files struct {
 	indexes *indexes
 	bad     *badFiles
 	catalog atomic.Pointer[catalog] // nil before the first scan
-	queue   chan *bundle            // to open
 	changed chan struct{}           // asks for a scan
+	asked   chan struct{}           // the queue is not empty
 	uploads *endpoint               // nil: off
 	remote  *remote                 // nil: off
 	stop    context.CancelFunc
@@ -51,27 +52,28 @@ type files struct {
 	scanning sync.Mutex
 
 	mu      sync.Mutex
-	waiting map[*bundle]bool          // in the queue
-	failed  map[*bundle]time.Time     // could not be opened → time of the next attempt
-	open    map[*bundle]*list.Element // elements of recent
-	recent  list.List                 // openFile values, the most recently used first
-	bytes   int64                     // memory of the files in recent
+	queue   *openQueue            // to open
+	failed  map[*bundle]time.Time // could not be opened → time of the next attempt
+	crowded map[wanted]time.Time  // did not fit into the share of the tenant → time of the next attempt
+	open    *openFiles
 }
 
-type openFile struct {
-	bundle *bundle
-	file   symbolFile
-	bytes  int64
+// tenantFiles are the symbol files for the messages of a tenant.
+type tenantFiles struct {
+	*files
+	tenant tenant.Tenant
 }
+
+var _ symbolicate.Files = tenantFiles{}
+
+// of returns the files for the messages of a tenant: its own, and those that the operator provides
+// for all.
+func (f *files) of(t tenant.Tenant) tenantFiles { return tenantFiles{f, t} }
 
 // symbolFile is a *sourcemap.File, a *proguard.Mapping or a nativeTable.
 type symbolFile interface{ Bytes() int64 }
 
 const (
-	// maxQueue is the maximum number of files waiting to be opened. A web page has about ten
-	// bundles.
-	maxQueue = 256
-
 	// retryAfter is the time after which a file that could not be opened is tried again: it may
 	// have been incomplete.
 	retryAfter = 5 * time.Minute
@@ -87,8 +89,10 @@ func newFiles(cfg *Config, set component.TelemetrySettings) (*files, error) {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
 	return &files{
-		config: cfg, cfg: &cfg.Store, settings: set, changed: make(chan struct{}, 1), telemetry: telemetry, logger: collector.LimitLogs(set.Logger), queue: make(chan *bundle, maxQueue),
-		waiting: map[*bundle]bool{}, failed: map[*bundle]time.Time{}, open: map[*bundle]*list.Element{}, stop: func() {},
+		config: cfg, cfg: &cfg.Store, settings: set, telemetry: telemetry, logger: collector.LimitLogs(set.Logger),
+		changed: make(chan struct{}, 1), asked: make(chan struct{}, 1), stop: func() {},
+		queue: newOpenQueue(), failed: map[*bundle]time.Time{}, crowded: map[wanted]time.Time{},
+		open: newOpenFiles(cfg.Store.MaxOpenBytes, func(bytes int64) { telemetry.openBytes.Add(context.Background(), bytes) }),
 	}, nil
 }
 
@@ -138,35 +142,38 @@ func (f *files) Shutdown(ctx context.Context) (err error) {
 }
 
 // scanSoon makes the worker search the directory.
-func (f *files) scanSoon() {
+func (f *files) scanSoon() { signal(f.changed) }
+
+// signal wakes the receiver of a channel with a buffer, unless it is about to wake up.
+func signal(c chan struct{}) {
 	select {
-	case f.changed <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
 // Script implements symbolicate.Files.
-func (f *files) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
+func (f tenantFiles) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
 	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
 		b := c.find(id)
-		return b, f.remote.script(id, b)
+		return b, f.remote.script(f.tenant, id, b)
 	})
 	script, _ := file.(*sourcemap.File)
 	return script, status
 }
 
 // Mapping implements symbolicate.Files.
-func (f *files) Mapping(id string) (*proguard.Mapping, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) (*bundle, bool) { return c.mapping(id), false })
+func (f tenantFiles) Mapping(id string) (*proguard.Mapping, symbols.Status) {
+	file, status := f.lookup(func(c *catalog) (*bundle, bool) { return c.mapping(f.tenant, id), false })
 	mapping, _ := file.(*proguard.Mapping)
 	return mapping, status
 }
 
 // Native implements symbolicate.Files.
-func (f *files) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
+func (f tenantFiles) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
 	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
-		b := c.object(id)
-		return b, f.remote.object(id, b)
+		b := c.object(f.tenant, id)
+		return b, f.remote.object(f.tenant, id, b)
 	})
 	table, _ := file.(nativeTable)
 	return table.Table, status
@@ -174,7 +181,7 @@ func (f *files) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) 
 
 // lookup returns the opened file of a bundle, or queues it. find also reports whether the file is
 // being downloaded.
-func (f *files) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols.Status) {
+func (f tenantFiles) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols.Status) {
 	c := f.catalog.Load()
 	if c == nil {
 		return nil, symbols.Pending
@@ -186,22 +193,17 @@ func (f *files) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols
 	case b == nil:
 		return nil, symbols.MissingFile
 	}
+	now, w := time.Now(), wanted{f.tenant, b}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if element := f.open[b]; element != nil {
-		f.recent.MoveToFront(element)
-		return element.Value.(*openFile).file, symbols.OK
+	if file := f.open.get(f.tenant, b, now); file != nil {
+		return file, symbols.OK
 	}
-	if time.Now().Before(f.failed[b]) {
+	if now.Before(f.failed[b]) || now.Before(f.crowded[w]) {
 		return nil, symbols.Error
 	}
-	if !f.waiting[b] {
-		select {
-		case f.queue <- b:
-			f.waiting[b] = true
-		default: // a later message asks again
-		}
-	}
+	f.queue.push(w)
+	signal(f.asked)
 	return nil, symbols.Pending
 }
 
@@ -217,10 +219,25 @@ func (f *files) work(ctx context.Context) {
 			f.scan(ctx)
 		case <-f.changed:
 			f.scan(ctx)
-		case b := <-f.queue:
-			f.load(ctx, b)
+		case <-f.asked:
+			f.loadNext(ctx)
 		}
 	}
+}
+
+// loadNext opens the next file of the queue.
+func (f *files) loadNext(ctx context.Context) {
+	f.mu.Lock()
+	w, ok := f.queue.next()
+	f.mu.Unlock()
+	if !ok {
+		return
+	}
+	signal(f.asked) // for the next one, after a scan that is due
+	work := f.load(ctx, w)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.queue.worked(w.tenant, work)
 }
 
 // scan searches the directory, after the scan that another goroutine may be doing.
@@ -246,76 +263,84 @@ func (f *files) scan(ctx context.Context) {
 	f.catalog.Store(next)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for b := range f.failed {
-		if !next.has(b) {
-			delete(f.failed, b)
-		}
-	}
-	for b, element := range f.open {
-		if !next.has(b) {
-			f.close(ctx, element)
-		}
-	}
+	maps.DeleteFunc(f.failed, func(b *bundle, _ time.Time) bool { return !next.has(b) })
+	maps.DeleteFunc(f.crowded, func(w wanted, _ time.Time) bool { return !next.has(w.bundle) })
+	f.open.keep(next.has)
 }
 
-// load opens a file, and closes other files to stay within the limit.
-func (f *files) load(ctx context.Context, b *bundle) {
-	start := time.Now()
-	size := f.makeRoom(ctx, b)
-	file, err := f.attempt(ctx, b)
+// load opens a file for a tenant, and closes other files to stay within the limit. It returns the
+// work that this takes: about the number of bytes to read.
+func (f *files) load(ctx context.Context, w wanted) (work int64) {
+	start, b := time.Now(), w.bundle
+	f.mu.Lock()
+	known := f.open.get(w.tenant, b, start) != nil || start.Before(f.failed[b]) // since another tenant asked for it
+	f.mu.Unlock()
+	if known {
+		return 0
+	}
+	size, expected := f.expect(b)
+	f.mu.Lock()
+	f.open.makeRoom(w.tenant, min(expected, f.cfg.MaxOpenBytes), start) // the estimate may be too high
+	f.mu.Unlock()
+	collect(size)
+	file, err := f.attempt(ctx, w)
 	took := time.Since(start)
 	collect(size)
 	f.telemetry.openTime.Record(ctx, took.Seconds())
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.waiting, b)
 	if err == nil && file.Bytes() > f.cfg.MaxOpenBytes {
 		err = fmt.Errorf("needs %d bytes of memory, more than store::max_open_bytes", file.Bytes())
 	}
 	if ctx.Err() != nil {
-		return // the collector stops
+		return 0 // the collector stops
 	}
 	if err != nil {
 		f.failed[b] = time.Now().Add(retryAfter)
 		f.telemetry.countFile(ctx, "failed")
 		f.logger.Warn("Cannot open a symbol file", zap.String("file", b.file.path), zap.Error(err))
-		return
+		return expected
 	}
 	delete(f.failed, b)
+	if !f.open.makeRoom(w.tenant, file.Bytes(), time.Now()) {
+		f.tooCrowded(ctx, w, file.Bytes())
+		return expected
+	}
 	f.telemetry.countFile(ctx, "opened")
 	if took > slowOpen {
 		f.logger.Info("Opened a symbol file", zap.String("file", b.file.path), zap.Duration("took", took), zap.Int64("bytes", file.Bytes()))
 	}
-	opened := &openFile{bundle: b, file: file, bytes: file.Bytes()}
-	f.open[b] = f.recent.PushFront(opened)
-	f.bytes += opened.bytes
-	f.telemetry.openBytes.Add(ctx, opened.bytes)
-	for f.bytes > f.cfg.MaxOpenBytes {
-		f.close(ctx, f.recent.Back())
-	}
+	f.open.add(w.tenant, b, file, time.Now())
+	return expected
 }
 
-// makeRoom closes files before a file is read, for which the memory is needed, and returns the size
-// of the file.
-func (f *files) makeRoom(ctx context.Context, b *bundle) (size int64) {
+// maxCrowded limits the memory for the files that do not fit.
+const maxCrowded = 4096
+
+// tooCrowded remembers that a file does not fit into the share of a tenant while other tenants use
+// theirs.
+func (f *files) tooCrowded(ctx context.Context, w wanted, bytes int64) {
+	if len(f.crowded) >= maxCrowded {
+		clear(f.crowded)
+	}
+	f.crowded[w] = time.Now().Add(retryAfter)
+	f.telemetry.countFile(ctx, "failed")
+	f.logger.Warn("Cannot open a symbol file, because the files of others are in use; increase store::max_open_bytes",
+		zap.String("file", w.bundle.file.path), zap.Int64("bytes", bytes), zap.Int64("max_open_bytes", f.cfg.MaxOpenBytes))
+}
+
+// expect returns the size of a bundle's largest file, and the memory that the open file will need.
+func (f *files) expect(b *bundle) (size, memory int64) {
 	size = f.sizeOf(b.content())
-	expected := size / 4 // a mapping
-	switch b.kind {
-	case script:
-		expected = size / 2
-	case object:
-		expected = openFileBytes
-		if !f.indexes.has(b) {
-			expected = size / 2
-		}
+	switch {
+	case b.kind == script:
+		return size, size / 2
+	case b.kind == object && f.indexes.has(b):
+		return size, openFileBytes
+	case b.kind == object:
+		return size, max(size/2, openFileBytes)
 	}
-	f.mu.Lock()
-	for f.bytes > 0 && f.bytes > f.cfg.MaxOpenBytes-expected {
-		f.close(ctx, f.recent.Back())
-	}
-	f.mu.Unlock()
-	collect(size)
-	return size
+	return size, size / 4 // a mapping
 }
 
 // largeFile is the size from which garbage is collected around the reading of a file, which creates
@@ -328,14 +353,8 @@ func collect(size int64) {
 	}
 }
 
-func (f *files) close(ctx context.Context, element *list.Element) {
-	o := f.recent.Remove(element).(*openFile)
-	delete(f.open, o.bundle)
-	f.bytes -= o.bytes
-	f.telemetry.openBytes.Add(ctx, -o.bytes)
-}
-
-func (f *files) read(ctx context.Context, b *bundle) (symbolFile, error) {
+func (f *files) read(ctx context.Context, w wanted) (symbolFile, error) {
+	b, memory := w.bundle, &openMemory{files: f, tenant: w.tenant}
 	switch b.kind {
 	case object:
 		return f.indexes.table(ctx, f.root, b)
@@ -345,10 +364,10 @@ func (f *files) read(ctx context.Context, b *bundle) (symbolFile, error) {
 			return nil, err
 		}
 		defer content.Close()
-		return proguard.Read(symbols.NewWork(ctx, size, proguard.Limits, &openMemory{files: f, ctx: ctx}), io.LimitReader(content, size))
+		return proguard.Read(symbols.NewWork(ctx, size, proguard.Limits, memory), io.LimitReader(content, size))
 	}
 	var m *sourcemap.Map
-	work := symbols.NewWork(ctx, f.sizeOf(b.source)+f.sizeOf(b.file.path), sourcemap.Limits, &openMemory{files: f, ctx: ctx})
+	work := symbols.NewWork(ctx, f.sizeOf(b.source)+f.sizeOf(b.file.path), sourcemap.Limits, memory)
 	if err := f.useText(b.source, func(text []byte) (err error) {
 		m, err = sourcemap.Read(work, text)
 		collect(int64(len(text)))

@@ -4,12 +4,13 @@ package symbolicateprocessor
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -26,16 +27,18 @@ type message struct {
 
 // hold keeps the messages of a pipeline while their symbol files are being opened or downloaded.
 // Each pipeline has its own, because the next components of another pipeline may already be shut
-// down. A nil hold keeps none.
+// down. Tenants share hold::max_bytes fairly. A nil hold keeps none.
 type hold struct {
 	cfg    HoldConfig
 	files  *files
 	stop   context.CancelFunc
 	worker sync.WaitGroup
+	wake   chan struct{} // leaving is not empty
 
-	mu    sync.Mutex
-	held  []heldMessage // in order of arrival: the first is due first
-	bytes int64
+	mu      sync.Mutex
+	held    fairshare.Queue[tenant.Tenant, *heldMessage] // the first is due first
+	leaving []*heldMessage                               // that make room for those of others
+	excess  int64                                        // bytes of leaving
 }
 
 type heldMessage struct {
@@ -43,8 +46,13 @@ type heldMessage struct {
 	ctx   context.Context
 	due   time.Time
 	bytes int64
+	left  bool // makes room for others
 	*probe
 }
+
+// leavingShare is the part of hold::max_bytes that leaving messages may use in addition, because
+// the next component may be slow: 1/4.
+const leavingShare = 4
 
 // release is the reason why a message is no longer held, or is not held at all.
 type release string
@@ -53,7 +61,7 @@ const (
 	opened   release = "opened"   // its files are open, or cannot be opened
 	expired  release = "expired"  // hold::timeout has passed
 	shutdown release = "shutdown" // the collector stops
-	full     release = "full"     // hold::max_bytes are held: it was not held
+	full     release = "full"     // hold::max_bytes are held: it was not held, or made room for another tenant
 	refused  release = "refused"  // the next component rejected it after the hold: it was dropped
 )
 
@@ -64,7 +72,7 @@ func newHold(cfg HoldConfig, f *files) *hold {
 	if cfg.Timeout == 0 {
 		return nil
 	}
-	return &hold{cfg: cfg, files: f, stop: func() {}}
+	return &hold{cfg: cfg, files: f, stop: func() {}, wake: make(chan struct{}, 1)}
 }
 
 func (h *hold) start() {
@@ -80,6 +88,8 @@ func (h *hold) start() {
 			select {
 			case <-working.Done():
 				return
+			case <-h.wake:
+				h.forwardLeaving()
 			case now := <-ticker.C:
 				known := map[any]bool{}
 				h.forward(func(m *heldMessage) release {
@@ -103,6 +113,7 @@ func (h *hold) shutdown() {
 	}
 	h.stop()
 	h.worker.Wait()
+	h.forwardLeaving()
 	h.forward(func(*heldMessage) release { return shutdown })
 }
 
@@ -112,80 +123,134 @@ func (h *hold) add(ctx context.Context, m message) bool {
 	if h == nil {
 		return false
 	}
-	p := &probe{files: h.files, asked: map[any]func() symbols.Status{}}
+	t := tenant.FromContext(ctx)
+	p := &probe{files: h.files.of(t), asked: map[any]func() symbols.Status{}}
 	m.write(p)
 	if !p.pending(map[any]bool{}) {
 		return false
 	}
-	size := int64(m.size())
+	held := &heldMessage{message: m, ctx: context.WithoutCancel(ctx), due: time.Now().Add(h.cfg.Timeout), bytes: int64(m.size()), probe: p}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.bytes+size > h.cfg.MaxBytes {
+	if !h.makeRoom(t, held.bytes) {
 		h.files.telemetry.countHeld(ctx, full)
 		return false
 	}
-	h.bytes += size
-	h.held = append(h.held, heldMessage{m, context.WithoutCancel(ctx), time.Now().Add(h.cfg.Timeout), size, p})
+	h.held.Push(t, held, held.bytes)
 	return true
+}
+
+// makeRoom makes messages leave until one of a tenant fits, and reports whether it does. A tenant
+// that holds less than an equal share keeps its messages.
+func (h *hold) makeRoom(t tenant.Tenant, size int64) bool {
+	if size > h.cfg.MaxBytes {
+		return false
+	}
+	for h.held.Size()+size > h.cfg.MaxBytes {
+		e := h.held.LargestOldest()
+		if h.held.Use(e.Tenant()) <= h.held.Use(t)+size || h.excess+e.Size() > h.cfg.MaxBytes/leavingShare {
+			return false
+		}
+		h.held.Remove(e)
+		e.Value.left = true
+		h.leaving = append(h.leaving, e.Value)
+		h.excess += e.Size()
+		signal(h.wake)
+	}
+	return true
+}
+
+// forwardLeaving forwards the messages that have made room for others.
+func (h *hold) forwardLeaving() {
+	for {
+		h.mu.Lock()
+		if len(h.leaving) == 0 {
+			h.leaving = nil
+			h.mu.Unlock()
+			return
+		}
+		m := h.leaving[0]
+		h.mu.Unlock()
+		h.pass(m, full)
+		h.mu.Lock()
+		h.leaving[0] = nil
+		h.leaving = h.leaving[1:]
+		h.excess -= m.bytes
+		h.mu.Unlock()
+	}
 }
 
 // forward forwards the messages that are released. Messages that arrive meanwhile do not wait for
 // the next component.
 func (h *hold) forward(releaseOf func(*heldMessage) release) {
+	var held []*fairshare.Entry[tenant.Tenant, *heldMessage]
 	h.mu.Lock()
-	held := slices.Clone(h.held)
-	h.mu.Unlock()
-	done := make([]bool, len(held))
-	for i := range held {
-		m := &held[i]
-		reason := releaseOf(m)
-		if reason == "" {
-			continue
-		}
-		done[i] = true
-		if err := forward(m.ctx, h.files, m.message); err != nil {
-			reason = refused
-			h.files.logger.Error("The next component rejected a message after the hold; it is dropped", zap.Error(err))
-		}
-		h.files.telemetry.countHeld(m.ctx, reason)
+	for e := h.held.Oldest(); e != nil; e = e.Newer() {
+		held = append(held, e)
 	}
+	h.mu.Unlock()
+	for _, e := range held {
+		if reason := releaseOf(e.Value); reason != "" && h.remove(e) {
+			h.pass(e.Value, reason)
+		}
+	}
+}
+
+// remove removes a message, and reports whether it was not leaving.
+func (h *hold) remove(e *fairshare.Entry[tenant.Tenant, *heldMessage]) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i := -1
-	h.held = slices.DeleteFunc(h.held, func(m heldMessage) bool { // new messages are behind those of held
-		if i++; i >= len(done) || !done[i] {
-			return false
-		}
-		h.bytes -= m.bytes
-		return true
-	})
+	if e.Value.left {
+		return false
+	}
+	h.held.Remove(e)
+	return true
+}
+
+// pass forwards a message.
+func (h *hold) pass(m *heldMessage, reason release) {
+	if err := forward(m.ctx, h.files, m.message); err != nil {
+		reason = refused
+		h.files.logger.Error("The next component rejected a message after the hold; it is dropped", zap.Error(err))
+	}
+	h.files.telemetry.countHeld(m.ctx, reason)
 }
 
 // probe records for which files a message waits. It has no file, so that the message stays
 // unchanged.
 type probe struct {
-	files *files
-	asked map[any]func() symbols.Status
+	files tenantFiles
+	asked map[any]func() symbols.Status // by question
+}
+
+// question is a lookup of a tenant.
+type question struct {
+	tenant tenant.Tenant
+	id     any
 }
 
 var _ symbolicate.Files = (*probe)(nil)
 
 // Script implements symbolicate.Files.
 func (p *probe) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
-	p.asked[id] = func() symbols.Status { _, status := p.files.Script(id); return status }
+	p.ask(id, func() symbols.Status { _, status := p.files.Script(id); return status })
 	return nil, symbols.Pending
 }
 
 // Mapping implements symbolicate.Files.
 func (p *probe) Mapping(id string) (*proguard.Mapping, symbols.Status) {
-	p.asked[id] = func() symbols.Status { _, status := p.files.Mapping(id); return status }
+	p.ask(id, func() symbols.Status { _, status := p.files.Mapping(id); return status })
 	return nil, symbols.Pending
 }
 
 // Native implements symbolicate.Files.
 func (p *probe) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
-	p.asked[id] = func() symbols.Status { _, status := p.files.Native(id); return status }
+	p.ask(id, func() symbols.Status { _, status := p.files.Native(id); return status })
 	return nil, symbols.Pending
+}
+
+func (p *probe) ask(id any, status func() symbols.Status) {
+	p.asked[question{p.files.tenant, id}] = status
 }
 
 // pending reports whether a file is being opened, and forgets the others. known has the answers for

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
@@ -71,7 +72,7 @@ func TestHold(t *testing.T) {
 	h.consume() // the file is open
 	assert.Equal(t, 2, h.received())
 	hold := h.processor.(*profilesProcessor).hold
-	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.bytes == 0 }, time.Minute, time.Millisecond)
+	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.held.Size() == 0 }, time.Minute, time.Millisecond)
 }
 
 func TestHoldExpires(t *testing.T) {
@@ -101,6 +102,61 @@ func TestHoldIsFull(t *testing.T) {
 	require.NoError(t, h.processor.Shutdown(t.Context()))
 	assert.Equal(t, 5, h.received(), "nothing is lost at shutdown")
 	assert.Equal(t, map[string]int64{"full": 3, "shutdown": 2}, h.counts("held_messages", "release"))
+}
+
+// Messages of a tenant that holds the most make room for those of others, and are forwarded.
+func TestHoldIsFair(t *testing.T) {
+	size := new(pprofile.ProtoMarshaler).ProfilesSize(profileOf(pageURL, debugID))
+	h := startPending(t, fmt.Sprintf("timeout: 1h, max_bytes: %d", 8*size))
+	held := h.processor.(*profilesProcessor).hold
+	consume := func(of tenant.Tenant) {
+		require.NoError(t, h.processor.ConsumeProfiles(tenant.NewContext(t.Context(), of), profileOf(pageURL, debugID)))
+	}
+	use := func(of tenant.Tenant) int64 {
+		held.mu.Lock()
+		defer held.mu.Unlock()
+		return held.held.Use(of) / int64(size)
+	}
+	for range 20 {
+		consume(appA)
+	}
+	assert.Equal(t, int64(8), use(appA))
+	assert.Equal(t, 12, h.received())
+	for i := range 4 { // an equal share
+		consume(appB)
+		assert.Equal(t, int64(i+1), use(appB))
+		require.Eventually(t, func() bool { return h.received() == 12+2*i+1 }, time.Minute, time.Millisecond, "the one that made room")
+		consume(appA)
+		assert.Equal(t, int64(i+1), use(appB))
+	}
+	consume(appB)
+	assert.Equal(t, int64(4), use(appB))
+	assert.Equal(t, int64(4), use(appA))
+	require.NoError(t, h.processor.Shutdown(t.Context()))
+	assert.Equal(t, 29, h.received(), "nothing is lost")
+	assert.Equal(t, map[string]int64{"full": 21, "shutdown": 8}, h.counts("held_messages", "release"))
+}
+
+// If the next component is slow, messages that make room use at most a quarter of the limit in
+// addition.
+func TestHoldBesideSlowComponent(t *testing.T) {
+	size := new(pprofile.ProtoMarshaler).ProfilesSize(profileOf(pageURL, debugID))
+	h := startPending(t, fmt.Sprintf("timeout: 1h, max_bytes: %d", 8*size))
+	held := h.processor.(*profilesProcessor).hold
+	b := blocked{consumertest.NewNop(), make(chan struct{}, 100), make(chan struct{})}
+	defer close(b.release)
+	h.processor.(*profilesProcessor).next = b
+	for range 8 {
+		require.NoError(t, h.processor.ConsumeProfiles(tenant.NewContext(t.Context(), appA), profileOf(pageURL, debugID)))
+	}
+	for range 2 {
+		require.NoError(t, h.processor.ConsumeProfiles(tenant.NewContext(t.Context(), appB), profileOf(pageURL, debugID)))
+	}
+	held.mu.Lock()
+	assert.False(t, held.makeRoom(appB, int64(size)))
+	assert.Len(t, held.leaving, 2)
+	assert.Equal(t, int64(8*size), held.held.Size())
+	held.mu.Unlock()
 }
 
 // A message that the next component rejects after the hold is counted.

@@ -3,12 +3,14 @@
 package symbolicateprocessor
 
 import (
+	"cmp"
 	"io"
 	"path"
 	"strings"
 
 	"github.com/google/uuid"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
 )
 
@@ -46,11 +48,11 @@ func (s *scanner) readMapping(f *file, content io.Reader) []*bundle {
 	return []*bundle{{kind: mapping, id: id, assigned: assignedUUID(f.path)}}
 }
 
-// mapping returns the ProGuard mapping with a UUID or of a build, or nil.
-func (c *catalog) mapping(id string) *bundle {
+// mapping returns the ProGuard mapping with a UUID or of a build for a tenant, or nil.
+func (c *catalog) mapping(t tenant.Tenant, id string) *bundle {
 	wanted, err := uuid.Parse(id)
 	if err != nil {
-		return c.ofBuild(id)
+		return c.own(t).builds[id]
 	}
-	return c.mappings[wanted]
+	return cmp.Or(c.mappings[wanted], c.own(t).mappings[wanted])
 }

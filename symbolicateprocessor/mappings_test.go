@@ -32,7 +32,7 @@ func TestMappings(t *testing.T) {
 	eventually := func(id string, want symbols.Status) (m *proguard.Mapping) {
 		require.Eventually(t, func() bool {
 			var status symbols.Status
-			m, status = files.Mapping(id)
+			m, status = files.of(anyone).Mapping(id)
 			return status == want
 		}, 30*time.Second, 10*time.Millisecond, "want %s", want)
 		return m

@@ -3,11 +3,13 @@
 package symbolicateprocessor
 
 import (
+	"cmp"
 	"encoding/hex"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
@@ -63,18 +65,23 @@ func cutAge(id string) string { return id[:min(len(id), debugIDDigits)] }
 
 // addObject adds a native object. If several objects share an ID, such as a program and its dSYM,
 // one with debug information takes precedence.
-func (c *catalog) addObject(b *bundle) {
+func (s *scope) addObject(b *bundle) {
 	for _, id := range []string{b.object.ID, b.object.DebugID()} {
-		if known := c.objects[id]; known == nil || b.object.Debug && !known.object.Debug {
-			c.objects[id] = b
+		if known := s.objects[id]; known != nil && known.object.Debug != b.object.Debug {
+			if b.object.Debug {
+				s.objects[id] = b
+			}
+			continue
 		}
+		addFirst(s.objects, id, b)
 	}
 }
 
-// object returns a native object, or nil.
-func (c *catalog) object(id symbolicate.NativeID) *bundle {
-	if b := c.objects[hexDigits(id.BuildID)]; b != nil {
-		return b
-	}
-	return c.objects[cutAge(hexDigits(id.DebugID))]
+// object returns a native object for a tenant, or nil.
+func (c *catalog) object(t tenant.Tenant, id symbolicate.NativeID) *bundle {
+	return cmp.Or(c.scope.object(id), c.own(t).object(id))
+}
+
+func (s *scope) object(id symbolicate.NativeID) *bundle {
+	return cmp.Or(s.objects[hexDigits(id.BuildID)], s.objects[cutAge(hexDigits(id.DebugID))])
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -34,11 +35,17 @@ func (h *harness) write(path, text string) {
 }
 
 // object asks for a native object until its status is as wanted.
-func (h *harness) object(id symbolicate.NativeID, want symbols.Status) (table *native.Table) {
+func (h *harness) object(id symbolicate.NativeID, want symbols.Status) *native.Table {
+	h.t.Helper()
+	return h.objectOf(anyone, id, want)
+}
+
+// objectOf is object for the messages of a tenant.
+func (h *harness) objectOf(t tenant.Tenant, id symbolicate.NativeID, want symbols.Status) (table *native.Table) {
 	h.t.Helper()
 	var status symbols.Status
 	require.Eventually(h.t, func() bool {
-		table, status = h.processor.(*profilesProcessor).Shared.Native(id)
+		table, status = h.processor.(*profilesProcessor).Shared.of(t).Native(id)
 		return status == want
 	}, time.Minute, 10*time.Millisecond, "want %s of %v", want, id)
 	return table
@@ -187,9 +194,9 @@ func TestLargeFiles(t *testing.T) {
 	h.write("small.sym", breakpad(small, "Small"))
 	h.object(symbolicate.NativeID{DebugID: small}, symbols.OK)
 	files := h.processor.(*profilesProcessor).Shared
-	_, status := files.Native(symbolicate.NativeID{DebugID: breakpadID})
+	_, status := files.of(anyone).Native(symbolicate.NativeID{DebugID: breakpadID})
 	assert.Equal(t, symbols.MissingFile, status)
-	_, status = files.Mapping(named)
+	_, status = files.of(anyone).Mapping(named)
 	assert.Equal(t, symbols.MissingFile, status)
 }
 

@@ -3,16 +3,19 @@
 package symbolicateprocessor
 
 import (
-	"context"
 	"fmt"
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
-// openMemory is the memory of a file that is being opened. It is a part of store::max_open_bytes:
-// other files are closed for it.
+// openMemory is the memory of a file that is being opened for a tenant. It is a part of
+// store::max_open_bytes: other files are closed for it, unless other tenants use them. One file is
+// opened at a time, so the worker needs at most twice the limit.
 type openMemory struct {
-	files *files
-	ctx   context.Context // of the metrics
-	held  int64
+	files  *files
+	tenant tenant.Tenant
+	held   int64
 }
 
 // Acquire implements symbols.Memory.
@@ -24,9 +27,7 @@ func (m *openMemory) Acquire(bytes int64) error {
 	m.held += bytes
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.bytes > 0 && f.bytes > f.cfg.MaxOpenBytes-m.held {
-		f.close(m.ctx, f.recent.Back())
-	}
+	f.open.makeRoom(m.tenant, m.held, time.Now())
 	return nil
 }
 

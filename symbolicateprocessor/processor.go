@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/processor"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/exceptions"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 )
@@ -63,7 +64,7 @@ func (p pipeline) consume(ctx context.Context, m message) error {
 
 // forward writes the names from open symbol files, and forwards the message.
 func forward(ctx context.Context, f *files, m message) error {
-	f.telemetry.countFrames(ctx, m.write(f))
+	f.telemetry.countFrames(ctx, m.write(f.of(tenant.FromContext(ctx))))
 	return m.next(ctx)
 }
 

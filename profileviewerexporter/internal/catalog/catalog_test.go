@@ -37,9 +37,9 @@ func filled(t *testing.T) *store.Store {
 		if i%3 == 0 {
 			samples.Span = byte((i + 1) % 200)
 		}
-		_, err := s.AddProfiles(timelinetest.Message(service, timelinetest.Wall, samples), at)
+		_, err := s.AddProfiles(t.Context(), timelinetest.Message(service, timelinetest.Wall, samples), at)
 		require.NoError(t, err)
-		_, err = s.AddTraces(oneTrace(i, service, n), at)
+		_, err = s.AddTraces(t.Context(), oneTrace(i, service, n), at)
 		require.NoError(t, err)
 	}
 	return s
@@ -167,7 +167,7 @@ func TestServices(t *testing.T) {
 		"points":   func(l ServiceAnswer) string { return padded(l.Points) },
 		"arrived":  func(l ServiceAnswer) string { return arrivedKey(t, l.Arrived) },
 	}, page)
-	_, err := s.AddMetrics(metrics, time.Now())
+	_, err := s.AddMetrics(t.Context(), metrics, time.Now())
 	require.NoError(t, err)
 	c = Of(s, 1)
 	found := pages(t, "q=only", ServiceColumns, page)

@@ -58,7 +58,7 @@ func record(at uint64, kind, message string, frames ...testFrame) plog.Logs {
 func groupsOf(t *testing.T, logs ...plog.Logs) (Groups, *store.Store) {
 	s, groups := store.New(1<<30, time.Hour), Groups{}
 	for _, l := range logs {
-		_, err := s.AddLogs(l, time.Now())
+		_, err := s.AddLogs(t.Context(), l, time.Now())
 		require.NoError(t, err)
 	}
 	unread, err := Each(s.Messages(), groups.Add)
@@ -208,7 +208,7 @@ func TestSpanEvent(t *testing.T) {
 	event.Attributes().PutStr("exception.stacktrace", "Traceback (most recent call last):\n"+
 		"  File \"/app/main.py\", line 3, in main\n    pay()\n  File \"/usr/lib/python3/site-packages/lib.py\", line 9, in pay\n    raise ValueError\nValueError: bad\n")
 	s, detail := store.New(1<<30, time.Hour), NewDetail("")
-	_, err := s.AddTraces(traces, time.Now())
+	_, err := s.AddTraces(t.Context(), traces, time.Now())
 	require.NoError(t, err)
 	_, err = Each(s.Messages(), detail.Add)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
@@ -140,7 +142,8 @@ func (r *run) addLogAt(body string, now time.Time) {
 	r.t.Helper()
 	logs := plog.NewLogs()
 	logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(body)
-	stored, err := r.store.AddLogs(logs, now)
+	ctx := tenant.NewContext(r.t.Context(), tenant.Tenant{Ingress: tenant.Sentry, Name: "42"})
+	stored, err := r.store.AddLogs(ctx, logs, now)
 	require.NoError(r.t, err)
 	require.True(r.t, stored)
 }
@@ -148,7 +151,7 @@ func (r *run) addLogAt(body string, now time.Time) {
 // content describes the messages of the store, the newest first.
 func (r *run) content() (list []string) {
 	for _, m := range r.store.Messages() {
-		list = append(list, fmt.Sprintf("%s %d %d %x", m.Signal, m.Arrived.UnixNano(), m.FirstID(), m.AppendOTLP(nil)))
+		list = append(list, fmt.Sprintf("%s %v %d %d %x", m.Signal, m.Tenant, m.Arrived.UnixNano(), m.FirstID(), m.AppendOTLP(nil)))
 	}
 	return list
 }
@@ -168,17 +171,17 @@ func TestRestart(t *testing.T) {
 	before := start(t, d, 1<<20)
 	sample := timelinetest.Sample{Stack: "main", Span: 7, At: []time.Duration{0}}
 	for range 2 {
-		_, err := before.store.AddProfiles(timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
+		_, err := before.store.AddProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
 		require.NoError(t, err)
 	}
 	traces := ptrace.NewTraces()
 	traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetTraceID(timelinetest.Trace(7))
-	_, err := before.store.AddTraces(traces, time.Now())
+	_, err := before.store.AddTraces(t.Context(), traces, time.Now())
 	require.NoError(t, err)
 	before.addLog("hello")
 	metrics := pmetric.NewMetrics()
 	metrics.ResourceMetrics().AppendEmpty().ScopeMetrics().AppendEmpty().Metrics().AppendEmpty().SetEmptyGauge().DataPoints().AppendEmpty().SetIntValue(1)
-	_, err = before.store.AddMetrics(metrics, time.Now())
+	_, err = before.store.AddMetrics(t.Context(), metrics, time.Now())
 	require.NoError(t, err)
 	want := before.content()
 	require.Len(t, want, 5)
@@ -195,7 +198,7 @@ func TestRestart(t *testing.T) {
 		assert.Len(t, d.content(), 6, "messages and the range")
 	}
 	after := start(t, d, 1<<20).loaded()
-	_, err = after.store.AddProfiles(timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
+	_, err = after.store.AddProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
 	require.NoError(t, err)
 	assert.Equal(t, uint64(3), after.store.Messages()[0].FirstID(), "IDs are not used again")
 	after.stop()
@@ -355,17 +358,30 @@ func TestDamage(t *testing.T) {
 }
 
 func TestOtherFormats(t *testing.T) {
-	message := []byte{formatVersion, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
-	_, err := decode(collector.AppendChecksum(append([]byte(nil), message...)))
+	message := []byte{formatVersion, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, '1', '/', '4', '2', 'x'}
+	read, err := decode(collector.AppendChecksum(slices.Clone(message)))
 	require.NoError(t, err)
-	for at, value := range map[int]byte{0: formatVersion + 1, 1: byte(len(signals))} {
-		other := append([]byte(nil), message...)
-		other[at] = value
+	assert.Equal(t, tenant.Tenant{Ingress: tenant.Sentry, Name: "42"}, read.Tenant)
+	assert.Equal(t, []byte("x"), read.OTLP)
+	first := slices.Delete(slices.Clone(message), headSize, headSize+5)
+	first[0] = 1
+	read, err = decode(collector.AppendChecksum(first))
+	require.NoError(t, err)
+	assert.Zero(t, read.Tenant)
+	assert.Equal(t, []byte("x"), read.OTLP)
+	for _, damage := range []struct {
+		at    int
+		value byte
+	}{{0, formatVersion + 1}, {0, 0}, {1, byte(len(signals))}, {headSize, 6}, {headSize, 0xff}} {
+		other := slices.Clone(message)
+		other[damage.at] = damage.value
 		_, err := decode(collector.AppendChecksum(other))
+		assert.Error(t, err, damage)
+	}
+	for _, size := range []int{0, headSize - 1, headSize} {
+		_, err = decode(collector.AppendChecksum(slices.Clone(message[:size])))
 		assert.Error(t, err)
 	}
-	_, err = decode(collector.AppendChecksum(message[:headSize-1]))
-	assert.Error(t, err)
 }
 
 // TestHangingStorage: it delays neither the store nor the end of the collector.

@@ -35,7 +35,7 @@ func stored(t *testing.T, count int) []*store.Message {
 				record.SetSeverityText("Warning")
 			}
 		}
-		_, err := s.AddLogs(logs, time.Now())
+		_, err := s.AddLogs(t.Context(), logs, time.Now())
 		require.NoError(t, err)
 	}
 	return s.Messages()

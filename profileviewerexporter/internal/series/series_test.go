@@ -20,7 +20,7 @@ import (
 
 func list(t *testing.T, metrics pmetric.Metrics, query string) ListAnswer {
 	s := store.New(1<<30, time.Hour)
-	_, err := s.AddMetrics(metrics, time.Now())
+	_, err := s.AddMetrics(t.Context(), metrics, time.Now())
 	require.NoError(t, err)
 	values, err := url.ParseQuery(query)
 	require.NoError(t, err)

@@ -4,18 +4,20 @@ package store
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // AddLogs stores a message of log records. It reports whether the message was small enough.
-func (s *Store) AddLogs(logs plog.Logs, now time.Time) (stored bool, err error) {
-	m := &Message{Signal: Logs, Arrived: now}
+func (s *Store) AddLogs(ctx context.Context, logs plog.Logs, now time.Time) (stored bool, err error) {
+	m := &Message{Signal: Logs, Arrived: now, Tenant: tenant.FromContext(ctx)}
 	m.summarizeLogs(logs)
 	if m.empty() {
 		return true, nil
@@ -28,10 +30,7 @@ func (s *Store) AddLogs(logs plog.Logs, now time.Time) (stored bool, err error) 
 
 func (m *Message) summarizeLogs(logs plog.Logs) {
 	fragments := fragmentsOf(m)
-	for r, resource := range logs.ResourceLogs().All() {
-		if r == 0 {
-			m.project = projectOf(resource.Resource())
-		}
+	for _, resource := range logs.ResourceLogs().All() {
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {

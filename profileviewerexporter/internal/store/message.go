@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
@@ -34,17 +35,10 @@ type Message struct {
 	// Number is assigned by the Recorder; 0: none.
 	Number uint64
 
-	project string // of its first resource; the projects share the store
-	otlp    []byte // encoded
-}
+	// Tenant is the sender of the message; the tenants share the store.
+	Tenant tenant.Tenant
 
-// projectOf returns the tenant of a resource: the project that our receivers authorized. Resources
-// without a project share one tenant, because clients could invent any other name.
-func projectOf(resource pcommon.Resource) string {
-	if id, ok := resource.Attributes().Get(semconv.SentryProjectID); ok {
-		return displayText(id.AsString())
-	}
-	return ""
+	otlp []byte // encoded
 }
 
 // serviceName returns the name of the service of a resource, or the name that SDKs use for an
@@ -96,7 +90,7 @@ func (m *Message) empty() bool { return len(m.Profiles) == 0 && len(m.Fragments)
 // size estimates the memory of the message to within a fifth. The summary of a message with many
 // spans is large.
 func (m *Message) size() int64 {
-	size := perMessage + len(m.project) + len(m.otlp)
+	size := perMessage + len(m.Tenant.Name) + len(m.otlp)
 	for _, p := range m.Profiles {
 		size += int(unsafe.Sizeof(*p)) + perProfile + len(p.ProfileID) + len(p.Name) + len(p.Service) + len(p.Release) + len(p.Measure.Type) + len(p.Measure.Unit) + len(p.Spans)*perSpan
 		if len(p.Spans) > 0 {
@@ -110,7 +104,7 @@ func (m *Message) size() int64 {
 }
 
 const (
-	// perMessage: the message itself, its entry in the queue, and its project's entry.
+	// perMessage: the message itself, its entry in the queue, and its tenant's entry.
 	perMessage = 1 << 10
 	// perTrace: a list, an element of it, and an entry of a map by trace.
 	perTrace = int(unsafe.Sizeof(list.List{})+unsafe.Sizeof(list.Element{})) + 4*int(unsafe.Sizeof(pcommon.TraceID{}))

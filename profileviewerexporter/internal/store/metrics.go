@@ -3,16 +3,19 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 // AddMetrics stores a message of metrics. It reports whether the message was small enough.
-func (s *Store) AddMetrics(metrics pmetric.Metrics, now time.Time) (stored bool, err error) {
-	m := &Message{Signal: Metrics, Arrived: now}
+func (s *Store) AddMetrics(ctx context.Context, metrics pmetric.Metrics, now time.Time) (stored bool, err error) {
+	m := &Message{Signal: Metrics, Arrived: now, Tenant: tenant.FromContext(ctx)}
 	m.summarizeMetrics(metrics)
 	if m.empty() {
 		return true, nil
@@ -25,10 +28,7 @@ func (s *Store) AddMetrics(metrics pmetric.Metrics, now time.Time) (stored bool,
 
 func (m *Message) summarizeMetrics(metrics pmetric.Metrics) {
 	fragments := fragmentsOf(m)
-	for r, resource := range metrics.ResourceMetrics().All() {
-		if r == 0 {
-			m.project = projectOf(resource.Resource())
-		}
+	for _, resource := range metrics.ResourceMetrics().All() {
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeMetrics().All() {
 			for _, metric := range scope.Metrics().All() {

@@ -3,12 +3,14 @@
 package store
 
 import (
+	"context"
 	"encoding/hex"
 	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
@@ -43,8 +45,8 @@ type Sum struct{ Samples, Weight int64 }
 func (s Sum) plus(other Sum) Sum { return Sum{s.Samples + other.Samples, s.Weight + other.Weight} }
 
 // AddProfiles stores a message of profiles. It reports whether the message was small enough.
-func (s *Store) AddProfiles(profiles pprofile.Profiles, now time.Time) (stored bool, err error) {
-	m := &Message{Signal: Profiles, Arrived: now}
+func (s *Store) AddProfiles(ctx context.Context, profiles pprofile.Profiles, now time.Time) (stored bool, err error) {
+	m := &Message{Signal: Profiles, Arrived: now, Tenant: tenant.FromContext(ctx)}
 	m.summarizeProfiles(profiles)
 	if m.empty() {
 		return true, nil
@@ -59,9 +61,6 @@ func (m *Message) summarizeProfiles(profiles pprofile.Profiles) {
 	texts, reader := textCache{}, timeline.NewReader(profiles.Dictionary())
 	for r := range profiles.ResourceProfiles().Len() {
 		resource := profiles.ResourceProfiles().At(r)
-		if r == 0 {
-			m.project = projectOf(resource.Resource())
-		}
 		service, release := serviceName(resource.Resource()), texts.display(releaseOf(resource.Resource()))
 		for s := range resource.ScopeProfiles().Len() {
 			list := resource.ScopeProfiles().At(s).Profiles()

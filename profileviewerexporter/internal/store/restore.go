@@ -8,6 +8,8 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 // Recorder keeps a copy of the stored messages. The store calls it while it is locked: its methods
@@ -28,6 +30,7 @@ func (s *Store) Record(r Recorder, lastID uint64) {
 type Stored struct {
 	Signal  Signal
 	Arrived time.Time
+	Tenant  tenant.Tenant
 	FirstID uint64 // of its profiles
 	Number  uint64 // see Message.Number
 	OTLP    []byte
@@ -39,7 +42,7 @@ func (s *Store) Restore(from Stored, now time.Time) (stored bool, err error) {
 	if now.Sub(from.Arrived) > s.maxAge {
 		return false, nil
 	}
-	m := &Message{Signal: from.Signal, Arrived: from.Arrived, Number: from.Number, otlp: from.OTLP}
+	m := &Message{Signal: from.Signal, Arrived: from.Arrived, Number: from.Number, Tenant: from.Tenant, otlp: from.OTLP}
 	if err := m.summarize(); err != nil || m.empty() {
 		return false, err
 	}

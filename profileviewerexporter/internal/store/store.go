@@ -12,17 +12,18 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/broadcast"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
-// Store holds the latest messages, up to a number of bytes and an age. Projects share the bytes:
-// when the store is full, the project that uses the most loses its own oldest message; see
+// Store holds the latest messages, up to a number of bytes and an age. Tenants share the bytes:
+// when the store is full, the tenant that uses the most loses its own oldest message; see
 // [fairshare].
 type Store struct {
 	maxBytes int64
 	maxAge   time.Duration
 
 	mu        sync.RWMutex
-	messages  fairshare.Queue[string, *Message]
+	messages  fairshare.Queue[tenant.Tenant, *Message]
 	profiles  map[uint64]*Profile
 	fragments byTrace[*Fragment]
 	linked    byTrace[*Profile] // profiles with samples of the trace
@@ -58,7 +59,7 @@ func (s *Store) add(m *Message) bool {
 		s.dropped++
 		return false
 	}
-	s.messages.Push(m.project, m, size)
+	s.messages.Push(m.Tenant, m, size)
 	s.index(m, s.lastID+1, false)
 	s.lastID += uint64(len(m.Profiles))
 	s.record(m)
@@ -75,7 +76,7 @@ func (s *Store) insert(m *Message, firstID uint64) bool {
 		return false
 	}
 	s.change(m.Signal)
-	s.messages.PushOldest(m.project, m, size)
+	s.messages.PushOldest(m.Tenant, m, size)
 	s.index(m, firstID, true)
 	s.record(m)
 	return true
@@ -129,7 +130,7 @@ func (s *Store) enforceLimits(now time.Time) {
 	}
 }
 
-func (s *Store) evict(e *fairshare.Entry[string, *Message]) {
+func (s *Store) evict(e *fairshare.Entry[tenant.Tenant, *Message]) {
 	s.remove(e)
 	s.evicted++
 }
@@ -144,7 +145,7 @@ func (s *Store) Clear() {
 }
 
 // remove takes time in proportion to the message.
-func (s *Store) remove(e *fairshare.Entry[string, *Message]) {
+func (s *Store) remove(e *fairshare.Entry[tenant.Tenant, *Message]) {
 	m := e.Value
 	s.messages.Remove(e)
 	if s.recorder != nil {

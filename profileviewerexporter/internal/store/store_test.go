@@ -14,9 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 )
@@ -25,15 +27,15 @@ import (
 func TestExpire(t *testing.T) {
 	s, now, trace := New(1<<20, time.Hour), time.Now(), timelinetest.Trace(7)
 	linked := timelinetest.Sample{Stack: "main", Span: 7, At: []time.Duration{0}}
-	_, err := s.AddProfiles(timelinetest.Message("shop", timelinetest.Wall, linked), now)
+	_, err := s.AddProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, linked), now)
 	require.NoError(t, err)
 	traces := ptrace.NewTraces()
 	traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetTraceID(trace)
-	_, err = s.AddTraces(traces, now)
+	_, err = s.AddTraces(t.Context(), traces, now)
 	require.NoError(t, err)
 	logs := plog.NewLogs()
 	logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().SetTraceID(trace)
-	_, err = s.AddLogs(logs, now)
+	_, err = s.AddLogs(t.Context(), logs, now)
 	require.NoError(t, err)
 	require.Len(t, s.Trace(trace), 2)
 	require.Equal(t, 1, s.LinkedCount(trace))
@@ -47,19 +49,34 @@ func TestExpire(t *testing.T) {
 	assert.Empty(t, s.linked)
 }
 
-// TestProjectOfAMessage: a message of profiles belongs to the project of its first resource.
-func TestProjectOfAMessage(t *testing.T) {
-	s := New(1<<20, time.Hour)
-	profiles := pprofile.NewProfiles()
-	for _, project := range []string{"1", "2"} {
-		resource := profiles.ResourceProfiles().AppendEmpty()
-		resource.Resource().Attributes().PutStr("sentry.project_id", project)
-		resource.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+// TestTenantOfAMessage: a message belongs to the sender that its context states, whatever project
+// its resources state.
+func TestTenantOfAMessage(t *testing.T) {
+	s, sender := New(1<<20, time.Hour), tenant.Tenant{Ingress: tenant.Sentry, Name: "1"}
+	ctx := tenant.NewContext(t.Context(), sender)
+	profiles, traces, logs, metrics := pprofile.NewProfiles(), ptrace.NewTraces(), plog.NewLogs(), pmetric.NewMetrics()
+	p, r, l, m := profiles.ResourceProfiles().AppendEmpty(), traces.ResourceSpans().AppendEmpty(), logs.ResourceLogs().AppendEmpty(), metrics.ResourceMetrics().AppendEmpty()
+	for _, resource := range []pcommon.Resource{p.Resource(), r.Resource(), l.Resource(), m.Resource()} {
+		resource.Attributes().PutStr("sentry.project_id", "2")
 	}
-	stored, err := s.AddProfiles(profiles, time.Now())
-	require.NoError(t, err)
-	assert.True(t, stored)
-	assert.Equal(t, "1", s.messages.Oldest().Tenant())
+	p.ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
+	r.ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetTraceID(timelinetest.Trace(7))
+	l.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+	m.ScopeMetrics().AppendEmpty().Metrics().AppendEmpty().SetEmptyGauge().DataPoints().AppendEmpty()
+	for _, add := range []func() (bool, error){
+		func() (bool, error) { return s.AddProfiles(ctx, profiles, time.Now()) },
+		func() (bool, error) { return s.AddTraces(ctx, traces, time.Now()) },
+		func() (bool, error) { return s.AddLogs(ctx, logs, time.Now()) },
+		func() (bool, error) { return s.AddMetrics(ctx, metrics, time.Now()) },
+	} {
+		stored, err := add()
+		require.NoError(t, err)
+		assert.True(t, stored)
+	}
+	assert.Equal(t, 4, s.messages.Len())
+	for e := s.messages.Oldest(); e != nil; e = e.Newer() {
+		assert.Equal(t, sender, e.Tenant())
+	}
 }
 
 // TestOneTraceFillsTheStore: the time of an eviction depends on the evicted message, not on the
@@ -115,7 +132,7 @@ func TestSize(t *testing.T) {
 		"projects": func(s *Store) {
 			for i := range 10_000 {
 				m := messageOf(1, 0, 0, "x")
-				m.project = fmt.Sprint(i, long)
+				m.Tenant.Name = fmt.Sprint(i, long)
 				s.add(m)
 			}
 		},

@@ -3,15 +3,18 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 // AddTraces stores a message of spans. It reports whether the message was small enough.
-func (s *Store) AddTraces(traces ptrace.Traces, now time.Time) (stored bool, err error) {
-	m := &Message{Signal: Traces, Arrived: now}
+func (s *Store) AddTraces(ctx context.Context, traces ptrace.Traces, now time.Time) (stored bool, err error) {
+	m := &Message{Signal: Traces, Arrived: now, Tenant: tenant.FromContext(ctx)}
 	m.summarizeTraces(traces)
 	if m.empty() {
 		return true, nil
@@ -24,10 +27,7 @@ func (s *Store) AddTraces(traces ptrace.Traces, now time.Time) (stored bool, err
 
 func (m *Message) summarizeTraces(traces ptrace.Traces) {
 	fragments := fragmentsOf(m)
-	for r, resource := range traces.ResourceSpans().All() {
-		if r == 0 {
-			m.project = projectOf(resource.Resource())
-		}
+	for _, resource := range traces.ResourceSpans().All() {
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {

@@ -90,7 +90,7 @@ func stored(t *testing.T, spans int, name func(int) string, fill func(int, ptrac
 		fill(i, span)
 	}
 	s := store.New(1<<32, time.Hour)
-	_, err := s.AddTraces(traces, time.Now())
+	_, err := s.AddTraces(t.Context(), traces, time.Now())
 	require.NoError(t, err)
 	return &Reader{Trace: pcommon.TraceID{7}, Fragments: s.Trace(pcommon.TraceID{7})}
 }

@@ -4,6 +4,8 @@ package downloads
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"path"
@@ -11,7 +13,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 // Options configure a Fetcher.
@@ -71,18 +75,35 @@ type Fetcher struct {
 	transport *http.Transport
 	scripts   *client
 	objects   *client
-	queue     chan string // URLs of scripts, and build IDs
+	asked     chan struct{} // the queue is not empty
 	stop      context.CancelFunc
 	workers   sync.WaitGroup
 
-	mu     sync.Mutex
-	active map[string]bool      // in the queue, or being fetched
-	tried  map[string]time.Time // → time from which a file may be fetched again
+	mu      sync.Mutex
+	queue   fairshare.Queue[tenant.Tenant, string] // files to fetch
+	active  map[wanted]bool                        // in the queue, or being fetched
+	running map[tenant.Tenant]int                  // number of files that are being fetched
+	tried   map[wanted]*fairshare.Entry[tenant.Tenant, attempt]
+	recent  fairshare.Queue[tenant.Tenant, attempt] // those of tried
+}
+
+// wanted is a file that a tenant needs: the URL of a script, or a build ID. A file that several
+// tenants need is fetched for each of them, but not while it is being fetched for another.
+type wanted struct {
+	tenant tenant.Tenant
+	key    string
+}
+
+// attempt is a file that was fetched, whether it was found or not.
+type attempt struct {
+	key   string
+	again time.Time // from which it may be fetched again
 }
 
 const (
-	// maxQueue is the maximum number of files waiting to be fetched. A later message asks for the
-	// others again.
+	// maxQueue is the maximum number of files waiting to be fetched. At the limit, a tenant that
+	// has fewer files than another takes a place of the tenant with the most. A later message asks
+	// again for files without a place.
 	maxQueue = 256
 
 	// maxTried limits the memory of the negative cache to 4 MiB: keys have at most maxURL bytes.
@@ -103,7 +124,7 @@ func NewFetcher(store *filestore.Store, options Options) *Fetcher {
 		store: store, Options: options, transport: transport,
 		scripts: newClient(transport, newHosts(options.Hosts, options.HTTP), options.Timeout),
 		objects: newClient(transport, newHosts(servers, options.HTTP), options.Timeout),
-		queue:   make(chan string, maxQueue), active: map[string]bool{}, tried: map[string]time.Time{},
+		asked:   make(chan struct{}, 1), active: map[wanted]bool{}, running: map[tenant.Tenant]int{}, tried: map[wanted]*fairshare.Entry[tenant.Tenant, attempt]{},
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	f.stop = stop
@@ -121,21 +142,34 @@ func (f *Fetcher) Close() {
 }
 
 // want queues a file, and reports whether it is being fetched.
-func (f *Fetcher) want(key string) bool {
+func (f *Fetcher) want(w wanted) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.active[key] {
+	if f.active[w] {
 		return true
 	}
-	if time.Now().Before(f.tried[key]) {
+	if e := f.tried[w]; e != nil && time.Now().Before(e.Value.again) {
 		return false
 	}
+	if f.queue.Len() >= maxQueue {
+		e := f.queue.LargestOldest()
+		if f.queue.Use(e.Tenant()) <= f.queue.Use(w.tenant)+1 {
+			return true
+		}
+		delete(f.active, wanted{e.Tenant(), e.Value})
+		f.queue.Remove(e)
+	}
+	f.active[w] = true
+	f.queue.Push(w.tenant, w.key, 1)
+	f.signal()
+	return true
+}
+
+func (f *Fetcher) signal() {
 	select {
-	case f.queue <- key:
-		f.active[key] = true
+	case f.asked <- struct{}{}:
 	default:
 	}
-	return true
 }
 
 func (f *Fetcher) work(ctx context.Context) {
@@ -143,25 +177,57 @@ func (f *Fetcher) work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case key := <-f.queue:
-			err := f.fetch(ctx, key)
+		case <-f.asked:
+		}
+		for w, ok := f.next(); ok; w, ok = f.next() {
+			err := f.fetch(ctx, w)
 			if ctx.Err() != nil {
 				return
 			}
-			f.Count(outcomeOf(err), key, err)
+			f.Count(outcomeOf(err), w.key, err)
 			if err == nil {
 				f.Stored(ctx)
 			}
-			f.done(key)
+			f.done(w)
 		}
 	}
 }
 
-func (f *Fetcher) fetch(ctx context.Context, key string) error {
-	if strings.Contains(key, "://") {
-		return f.fetchScript(ctx, key)
+// next removes the next file from the queue: that of the tenant with the fewest files that are
+// being fetched.
+func (f *Fetcher) next() (w wanted, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var first *fairshare.Entry[tenant.Tenant, string]
+	for range f.queue.Tenants() {
+		if oldest, _ := f.queue.TakeTurn(); first == nil || f.running[oldest.Tenant()] < f.running[first.Tenant()] {
+			first = oldest
+		}
 	}
-	return f.fetchObject(ctx, key)
+	if first == nil {
+		return w, false
+	}
+	w = wanted{first.Tenant(), first.Value}
+	f.queue.Remove(first)
+	f.running[w.tenant]++
+	if f.queue.Len() > 0 {
+		f.signal() // to another worker
+	}
+	return w, true
+}
+
+func (f *Fetcher) fetch(ctx context.Context, w wanted) error {
+	if strings.Contains(w.key, "://") {
+		return f.fetchScript(ctx, w)
+	}
+	return f.fetchObject(ctx, w)
+}
+
+// folder returns the folder of a tenant, whose share of the store it is. Names of tenants contain
+// any character.
+func (w wanted) folder() string {
+	sum := sha256.Sum256([]byte(w.tenant.String()))
+	return hex.EncodeToString(sum[:8]) + "/"
 }
 
 // partOf returns the name of a file until it is complete and checked. The processor ignores such
@@ -177,17 +243,22 @@ func (f *Fetcher) discard(names ...string) {
 	}
 }
 
-// done remembers a file, so that it is not fetched again soon. At the limit, it forgets any other
-// file.
-func (f *Fetcher) done(key string) {
+// done remembers a file, so that it is not fetched again soon. At the limit, the tenant with the
+// most files loses its oldest.
+func (f *Fetcher) done(w wanted) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	delete(f.active, key)
-	if len(f.tried) >= maxTried {
-		for other := range f.tried {
-			delete(f.tried, other)
-			break
-		}
+	delete(f.active, w)
+	if f.running[w.tenant]--; f.running[w.tenant] == 0 {
+		delete(f.running, w.tenant)
 	}
-	f.tried[key] = time.Now().Add(f.RetryAfter)
+	if before := f.tried[w]; before != nil {
+		f.recent.Remove(before)
+	}
+	f.tried[w] = f.recent.Push(w.tenant, attempt{w.key, time.Now().Add(f.RetryAfter)}, 1)
+	if f.recent.Len() > maxTried {
+		e := f.recent.LargestOldest()
+		delete(f.tried, wanted{e.Tenant(), e.Value.key})
+		f.recent.Remove(e)
+	}
 }

@@ -5,6 +5,7 @@ package downloads
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,9 +21,13 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// anyone is the tenant of messages without authentication.
+var anyone tenant.Tenant
 
 const (
 	buildID  = "4fbf22d9b8d24ba2a7f8c1e2d3a4b5c6"
@@ -105,14 +110,14 @@ func (h *harness) host() string { return strings.TrimPrefix(h.server.URL, "http:
 // script fetches a script, and returns the outcome when the fetcher is done.
 func (h *harness) script(path string) Outcome {
 	h.Helper()
-	require.True(h, h.fetcher.Script(h.server.URL+path), path)
-	return h.wait(func() bool { return h.fetcher.Script(h.server.URL + path) })
+	require.True(h, h.fetcher.Script(anyone, h.server.URL+path), path)
+	return h.wait(func() bool { return h.fetcher.Script(anyone, h.server.URL+path) })
 }
 
 func (h *harness) object(id string) Outcome {
 	h.Helper()
-	require.True(h, h.fetcher.Object(id), id)
-	return h.wait(func() bool { return h.fetcher.Object(id) })
+	require.True(h, h.fetcher.Object(anyone, id), id)
+	return h.wait(func() bool { return h.fetcher.Object(anyone, id) })
 }
 
 func (h *harness) wait(coming func() bool) Outcome {
@@ -155,7 +160,7 @@ func TestScript(t *testing.T) {
 		assert.Len(t, content, 2, path)
 		assert.Contains(t, content["script.js"], "a()", path)
 		assert.Equal(t, sourceMap, content["script.js.map"], path)
-		_, err := os.Stat(filepath.Join(h.directory, ScriptPath(h.server.URL+path)))
+		_, err := os.Stat(filepath.Join(h.directory, wanted{}.folder(), ScriptPath(h.server.URL+path)))
 		require.NoError(t, err)
 		assert.Equal(t, 1, h.stored)
 		assert.NotContains(t, strings.Join(h.requests, " "), "?")
@@ -189,8 +194,8 @@ func TestUnusableScripts(t *testing.T) {
 			assert.Equal(t, test.want, h.script("/app.js"))
 			assert.Empty(t, h.content())
 			before := len(h.requests)
-			assert.False(t, h.fetcher.Script(h.server.URL+"/app.js"), "the negative cache has the file")
-			assert.False(t, h.fetcher.Script(h.server.URL+"/app.js?other"), "the query does not matter")
+			assert.False(t, h.fetcher.Script(anyone, h.server.URL+"/app.js"), "the negative cache has the file")
+			assert.False(t, h.fetcher.Script(anyone, h.server.URL+"/app.js?other"), "the query does not matter")
 			assert.Len(t, h.requests, before)
 			assert.LessOrEqual(t, before, 2+maxRedirects)
 			assert.Zero(t, h.stored)
@@ -203,7 +208,7 @@ func TestRetry(t *testing.T) {
 	h := start(t, map[string]string{}, func(o *Options) { o.RetryAfter = time.Nanosecond })
 	url := h.server.URL + "/app.js"
 	require.Eventually(t, func() bool {
-		h.fetcher.Script(url)
+		h.fetcher.Script(anyone, url)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		return len(h.outcomes) >= 3
@@ -214,10 +219,10 @@ func TestRetry(t *testing.T) {
 func TestTriedLimit(t *testing.T) {
 	h := start(t, nil)
 	for i := range maxTried + 10 {
-		h.fetcher.done(strings.Repeat("x", i))
+		h.fetcher.done(wanted{anyone, strings.Repeat("x", i)})
 	}
 	assert.Len(t, h.fetcher.tried, maxTried)
-	assert.Contains(t, h.fetcher.tried, strings.Repeat("x", maxTried+9))
+	assert.Contains(t, h.fetcher.tried, wanted{anyone, strings.Repeat("x", maxTried+9)})
 }
 
 // A server that does not respond does not block callers; its files are given up after the timeout.
@@ -232,20 +237,76 @@ func TestQueueLimit(t *testing.T) {
 	h := start(t, files)
 	h.fetcher.Close() // nobody reads the queue
 	for i := range maxQueue + 10 {
-		assert.True(t, h.fetcher.Script(h.server.URL+"/"+strings.Repeat("x", i)+".js"))
+		assert.True(t, h.fetcher.Script(anyone, h.server.URL+"/"+strings.Repeat("x", i)+".js"))
 	}
 	assert.Len(t, h.fetcher.active, maxQueue)
-	assert.Len(t, h.fetcher.queue, maxQueue)
+	assert.Equal(t, maxQueue, h.fetcher.queue.Len())
+}
+
+// A tenant that asks for many files leaves slots and places in the queue to others, and does not
+// decide when they ask again.
+func TestQueueIsFair(t *testing.T) {
+	h := start(t, nil)
+	f := h.fetcher
+	f.Close()
+	a, b := tenant.Tenant{Ingress: tenant.Sentry, Name: "1"}, tenant.Tenant{Ingress: tenant.Sentry, Name: "2"}
+	id := func(i int) string { return fmt.Sprintf("%016x", i) }
+	for i := range 2 * maxQueue {
+		assert.True(t, f.Object(a, id(i)))
+	}
+	for range 2 { // slots
+		w, ok := f.next()
+		require.True(t, ok)
+		assert.Equal(t, a, w.tenant)
+	}
+	for i := range 3 {
+		assert.True(t, f.Object(b, id(i)))
+	}
+	for i := range 3 {
+		w, _ := f.next()
+		assert.Equal(t, wanted{b, id(i)}, w, "its turn, although a wants the file, too")
+		f.done(w)
+		assert.False(t, f.Object(b, id(i)))
+	}
+	assert.LessOrEqual(t, f.queue.Len(), maxQueue)
+
+	for i := range 2 * maxTried {
+		f.done(wanted{a, id(i)})
+	}
+	assert.False(t, f.Object(b, id(0)), "the memory of failures has a share for each tenant")
+	assert.True(t, f.Object(b, id(2*maxTried-1)), "a failure of another tenant")
+}
+
+// The store keeps the files of a tenant whose share is small.
+func TestStoreIsFair(t *testing.T) {
+	files := map[string]string{}
+	for i := range 6 {
+		files[fmt.Sprintf("/%d.js", i)], files[fmt.Sprintf("/%d.js.map", i)] = "a()", sourceMap
+	}
+	h := start(t, files)
+	store, err := filestore.Open(t.TempDir(), 6*filestore.BlockSize) // two scripts with maps, and one that arrives
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	h.fetcher.store = store
+	small := tenant.Tenant{Ingress: tenant.Measure, Name: "small/../x"}
+	url := h.server.URL + "/0.js"
+	require.True(t, h.fetcher.Script(small, url))
+	h.wait(func() bool { return h.fetcher.Script(small, url) })
+	for _, path := range []string{"/1.js", "/2.js", "/3.js", "/4.js", "/5.js"} {
+		assert.Equal(t, Stored, h.script(path))
+	}
+	_, err = store.Root.Stat(wanted{tenant: small}.folder() + ScriptPath(url))
+	require.NoError(t, err)
 }
 
 // At most Options.Concurrent files are fetched at once.
 func TestConcurrent(t *testing.T) {
 	h := start(t, map[string]string{"/1.js": "slow", "/2.js": "slow", "/3.js": "slow", "/4.js": "slow"})
 	for _, path := range []string{"/1.js", "/2.js", "/3.js", "/4.js"} {
-		assert.True(t, h.fetcher.Script(h.server.URL+path))
+		assert.True(t, h.fetcher.Script(anyone, h.server.URL+path))
 	}
 	require.Eventually(t, func() bool { h.mu.Lock(); defer h.mu.Unlock(); return len(h.requests) == 2 }, time.Minute, time.Millisecond)
-	assert.Len(t, h.fetcher.queue, 2)
+	assert.Equal(t, 2, h.fetcher.queue.Len())
 	h.fetcher.Close()
 	assert.Len(t, h.requests, 2)
 	assert.Empty(t, h.outcomes, "a shutdown is not a failure")
@@ -259,7 +320,7 @@ func TestRefresh(t *testing.T) {
 		h.mu.Lock()
 		before := len(h.outcomes)
 		h.mu.Unlock()
-		require.True(t, h.fetcher.want(h.server.URL+"/app.js"))
+		require.True(t, h.fetcher.want(wanted{anyone, h.server.URL + "/app.js"}))
 		require.Eventually(t, func() bool {
 			h.fetcher.mu.Lock()
 			defer h.fetcher.mu.Unlock()
@@ -282,7 +343,7 @@ func TestNotScripts(t *testing.T) {
 		"", "app.js", "/srv/app.js", "app:///app.js", "https://" + h.host() + ".evil.example/app.js", "http://evil.example/app.js", h.server.URL, h.server.URL + "/page", h.server.URL + "/a.js/b",
 		"http://user@" + h.host() + "/app.js", "http://" + h.host() + "/" + strings.Repeat("x", maxURL) + ".js", "http://%zz/app.js", "https:app.js",
 	} {
-		assert.False(t, h.fetcher.Script(location), location)
+		assert.False(t, h.fetcher.Script(anyone, location), location)
 	}
 	assert.Empty(t, h.requests)
 }
@@ -291,11 +352,11 @@ func TestObject(t *testing.T) {
 	h := start(t, map[string]string{"/buildid/" + buildID + "/debuginfo": breakpad})
 	assert.Equal(t, Stored, h.object(strings.ToUpper(buildID)))
 	assert.Equal(t, map[string]string{"debuginfo": breakpad}, h.content())
-	_, err := os.Stat(filepath.Join(h.directory, "debuginfo", buildID[:2], buildID[2:], "debuginfo"))
+	_, err := os.Stat(filepath.Join(h.directory, wanted{}.folder(), "debuginfo", buildID[:2], buildID[2:], "debuginfo"))
 	require.NoError(t, err)
-	assert.False(t, h.fetcher.Object(buildID), "it is stored")
+	assert.False(t, h.fetcher.Object(anyone, buildID), "it is stored")
 	for _, id := range []string{"", "abc", "../../../../etc/passwd", strings.Repeat("a", maxBuildID+2), "zz" + buildID} {
-		assert.False(t, h.fetcher.Object(id), id)
+		assert.False(t, h.fetcher.Object(anyone, id), id)
 	}
 }
 
@@ -316,7 +377,7 @@ func TestUnusableObjects(t *testing.T) {
 			h := start(t, map[string]string{"/buildid/" + other + "/debuginfo": test.content})
 			assert.Equal(t, test.want, h.object(other))
 			assert.Empty(t, h.content())
-			assert.False(t, h.fetcher.Object(other))
+			assert.False(t, h.fetcher.Object(anyone, other))
 		})
 	}
 }
@@ -345,14 +406,14 @@ func TestStoreLimit(t *testing.T) {
 		assert.Equal(t, Stored, h.script(path))
 		assert.LessOrEqual(t, store.Total(), int64(5*filestore.BlockSize))
 		// The clock of file systems ticks every few milliseconds only.
-		script, stored := ScriptPath(h.server.URL+path), time.Now().Add(time.Duration(i-10)*time.Minute)
+		script, stored := wanted{}.folder()+ScriptPath(h.server.URL+path), time.Now().Add(time.Duration(i-10)*time.Minute)
 		for _, name := range []string{script, script + ".map"} {
 			require.NoError(t, store.Root.Chtimes(name, stored, stored))
 		}
 	}
-	_, err = store.Root.Stat(ScriptPath(h.server.URL + "/3.js"))
+	_, err = store.Root.Stat(wanted{}.folder() + ScriptPath(h.server.URL+"/3.js"))
 	require.NoError(t, err)
-	_, err = store.Root.Stat(ScriptPath(h.server.URL + "/1.js"))
+	_, err = store.Root.Stat(wanted{}.folder() + ScriptPath(h.server.URL+"/1.js"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 

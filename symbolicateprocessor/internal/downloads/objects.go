@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
@@ -19,19 +20,19 @@ const (
 	maxBuildID = 64
 )
 
-// Object fetches the debug information of a program with a GNU build ID, and reports whether it is
-// being fetched.
-func (f *Fetcher) Object(buildID string) bool {
+// Object fetches the debug information of a program with a GNU build ID for a tenant, and reports
+// whether it is being fetched.
+func (f *Fetcher) Object(t tenant.Tenant, buildID string) bool {
 	buildID = strings.ToLower(buildID)
 	_, err := hex.DecodeString(buildID)
-	return len(f.Servers) > 0 && err == nil && len(buildID) >= minBuildID && len(buildID) <= maxBuildID && f.want(buildID)
+	return len(f.Servers) > 0 && err == nil && len(buildID) >= minBuildID && len(buildID) <= maxBuildID && f.want(wanted{t, buildID})
 }
 
 // fetchObject asks the servers until one has the file; see debuginfod(8), "WEBAPI". If no server
 // has it, the error of the first server that failed otherwise is returned.
-func (f *Fetcher) fetchObject(ctx context.Context, buildID string) error {
-	failed := errNotFound
-	name := "debuginfo/" + buildID[:2] + "/" + buildID[2:] + "/debuginfo"
+func (f *Fetcher) fetchObject(ctx context.Context, w wanted) error {
+	failed, buildID := errNotFound, w.key
+	name := w.folder() + "debuginfo/" + buildID[:2] + "/" + buildID[2:] + "/debuginfo"
 	defer f.discard(name)
 	for _, server := range f.Servers {
 		_, err := f.objects.save(ctx, f.store, strings.TrimSuffix(server, "/")+"/buildid/"+buildID+"/debuginfo", partOf(name), f.MaxNativeBytes)

@@ -14,17 +14,19 @@ import (
 	"path"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/sourcemap"
 )
 
-// Script fetches a script and its source map, and reports whether they are being fetched.
-func (f *Fetcher) Script(location string) bool {
+// Script fetches a script and its source map for a tenant, and reports whether they are being
+// fetched.
+func (f *Fetcher) Script(t tenant.Tenant, location string) bool {
 	u := scriptURL(location)
-	return u != nil && f.scripts.hosts.allow(u) && f.want(u.String())
+	return u != nil && f.scripts.hosts.allow(u) && f.want(wanted{t, u.String()})
 }
 
-// ScriptPath returns the path under which a script is stored, or an empty path if the location is
-// not the URL of a script.
+// ScriptPath returns the path of a script in the folder of a tenant, or an empty path if the
+// location is not the URL of a script.
 func ScriptPath(location string) string {
 	if u := scriptURL(location); u != nil {
 		return path.Join(folderOf(u.String()), scriptName)
@@ -69,8 +71,9 @@ func isScript(name string) bool {
 
 // fetchScript fetches a script and its source map. An older version stays until both are complete.
 // The map is moved first, because the processor opens a script whenever it changes.
-func (f *Fetcher) fetchScript(ctx context.Context, location string) error {
-	script := path.Join(folderOf(location), scriptName)
+func (f *Fetcher) fetchScript(ctx context.Context, w wanted) error {
+	location := w.key
+	script := path.Join(w.folder(), folderOf(location), scriptName)
 	sourceMap := script + mapSuffix
 	defer f.discard(script, sourceMap)
 	response, err := f.scripts.save(ctx, f.store, location, partOf(script), f.MaxFileBytes)

@@ -39,10 +39,12 @@ type Work struct {
 	peak              int64
 }
 
+// MinMemory is the memory that a reader may claim for a file of any size.
+const MinMemory = 16 << 20
+
 const (
-	// minSteps and minMemory are for small files. The steps take a fraction of a second.
-	minSteps  = 1 << 24
-	minMemory = 16 << 20
+	// minSteps is for small files: a fraction of a second.
+	minSteps = 1 << 24
 
 	// checkEvery is the number of steps between two checks of the context: about a millisecond.
 	checkEvery = 1 << 16
@@ -60,7 +62,7 @@ var (
 func NewWork(ctx context.Context, size int64, l Limits, shared Memory) *Work {
 	return &Work{
 		ctx: ctx, shared: shared, nextCheck: checkEvery,
-		maxSteps: atLeast(minSteps, size, l.Steps), maxMemory: atLeast(minMemory, size, l.Memory),
+		maxSteps: atLeast(minSteps, size, l.Steps), maxMemory: atLeast(MinMemory, size, l.Memory),
 	}
 }
 

@@ -98,7 +98,7 @@ func TestHostile(t *testing.T) {
 				// Claims, lists that grow, and garbage: 32 bytes for each word of a script, and
 				// names of methods.
 				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(6*work.Peak())+uint64(64*size)+1<<20, "%d bytes", size)
-				assert.LessOrEqual(t, work.Peak(), Limits.Memory*int64(size)+4<<20)
+				assert.LessOrEqual(t, work.Peak(), Limits.Memory*int64(size)+symbols.MinMemory)
 				if err != nil {
 					assert.NotErrorIs(t, err, symbols.ErrSteps)
 					continue
@@ -197,7 +197,7 @@ func TestEveryNumber(t *testing.T) {
 		text, err := json.Marshal(randomMap(random, 0))
 		require.NoError(t, err)
 		f, work, err := open(text, "a=>b=>({c(){}})\nclass D{e(){}}")
-		assert.LessOrEqual(t, work.Peak(), Limits.Memory*int64(len(text))+4<<20)
+		assert.LessOrEqual(t, work.Peak(), Limits.Memory*int64(len(text))+symbols.MinMemory)
 		if err != nil {
 			assert.NotErrorIs(t, err, symbols.ErrSteps, "%s", text)
 			continue
