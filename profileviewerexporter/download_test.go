@@ -20,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
 
 // TestDownloadsAreCompressed where the client takes that, and the same file where it does not.
@@ -31,6 +32,7 @@ func TestDownloadsAreCompressed(t *testing.T) {
 		_, plain := h.request(path, "Accept-Encoding", "identity")
 		response, body := h.request(path, "Accept-Encoding", "gzip")
 		assert.Equal(t, "gzip", response.Header.Get("Content-Encoding"), path)
+		assert.Equal(t, mcptools.Notice, response.Header.Get("X-Data-Notice"), path)
 		r, err := gzip.NewReader(bytes.NewReader(body))
 		require.NoError(t, err, path)
 		unpacked, err := io.ReadAll(r)

@@ -22,6 +22,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/exceptions"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
 
 // connect returns a session of the SDK's client.
@@ -48,6 +49,7 @@ func (h *harness) call(session *mcp.ClientSession, tool string, arguments map[st
 	require.NoError(h.t, err)
 	assert.JSONEq(h.t, text, string(structured))
 	require.NoError(h.t, json.Unmarshal(structured, &result))
+	assert.Contains(h.t, string(result["notice"]), mcptools.Notice)
 	return result, ""
 }
 
@@ -115,6 +117,7 @@ func TestMCPTools(t *testing.T) {
 	for _, tool := range listed.Tools {
 		names = append(names, tool.Name)
 		assert.True(t, tool.Annotations.ReadOnlyHint, tool.Name)
+		assert.Contains(t, tool.Description, mcptools.Notice, tool.Name)
 	}
 	slices.Sort(names)
 	assert.Equal(t, []string{"compare", "error", "errors", "hottest_functions", "profiles", "samples", "services", "trace", "traces"}, names)

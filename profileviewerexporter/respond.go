@@ -15,6 +15,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/mcptools"
 )
 
 // failure is an error with its HTTP status.
@@ -137,6 +138,7 @@ func encode(header http.Header, value any) (out response, err error) {
 		if err == nil {
 			header.Set("Content-Type", value.contentType)
 			header.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", value.name))
+			header.Set("X-Data-Notice", mcptools.Notice) // formats of other tools have no place for it
 		}
 		return out, err
 	default:

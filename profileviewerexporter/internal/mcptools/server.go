@@ -29,7 +29,7 @@ type Handler struct {
 func NewHandler(api http.Handler, version string, sending func(w http.ResponseWriter, r *http.Request, size int64) (done func())) *Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "profile_viewer", Title: "Profile viewer", Version: version}, &mcp.ServerOptions{
 		Instructions: "Profiles, traces, logs and errors of the latest minutes, as shown by the viewer. Start with services or traces; " +
-			"then use hottest_functions for a profile or a span.",
+			"then use hottest_functions for a profile or a span. " + Notice,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, // the default has logging, which clients would configure
 	})
 	server.AddReceivingMiddleware(onlySupported)
