@@ -102,7 +102,11 @@ func (c conversion) run(env environment, files []string) error {
 // save writes the output only if all of it is complete.
 func (c conversion) save(data []byte) error {
 	if c.out == "" || c.out == "-" {
-		_, err := c.environment.out.Write(data)
+		to := c.environment.document()
+		if slices.Contains(binaryFormats, c.to) {
+			to = c.environment.out
+		}
+		_, err := to.Write(data)
 		return err
 	}
 	return os.WriteFile(c.out, data, 0o600)

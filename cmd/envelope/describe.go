@@ -21,12 +21,13 @@ import (
 // maxListed is the maximum number of names in one line.
 const maxListed = 5
 
-// message describes an OTLP message, and keeps its profiles and spans, to link them later. Profiles
+// message describes an OTLP message after scrubbing, as the receiver sends it, and keeps its profiles and spans, to link them later. Profiles
 // of a session may have spans in other envelopes.
 func (x *explainer) message(data any, ofSession bool) {
 	accepted := x.paint(green, "becomes")
 	switch data := data.(type) {
 	case pprofile.Profiles:
+		x.scrubber.Profiles(data)
 		x.profiles = append(x.profiles, data)
 		if ofSession {
 			x.chunks = append(x.chunks, data)
@@ -35,11 +36,14 @@ func (x *explainer) message(data any, ofSession bool) {
 			x.line(1, "%s %s", accepted, text)
 		}
 	case ptrace.Traces:
+		x.scrubber.Traces(data)
 		x.traces = append(x.traces, data)
 		x.line(1, "%s %s", accepted, tracesText(data))
 	case plog.Logs:
+		x.scrubber.Logs(data)
 		x.line(1, "%s %s", accepted, logsText(data))
 	case pmetric.Metrics:
+		x.scrubber.Metrics(data)
 		x.line(1, "%s %s", accepted, metricsText(data))
 	}
 }
@@ -54,7 +58,7 @@ func profileTexts(message pprofile.Profiles) (texts []string) {
 			observations += s.Count
 			stacks[s.Stack] = true
 		}
-		text := fmt.Sprintf("a profile of %s: %s of %s in %s, %s", cmp.Or(read.Measure.Type, "samples"),
+		text := fmt.Sprintf("a profile of %s: %s of %s in %s, %s", printable(cmp.Or(read.Measure.Type, "samples")),
 			count(observations, "observation"), count(len(read.Threads), "thread"), count(len(stacks), "stack"), interval(uint64(p.Time()), p.DurationNano()))
 		if period := p.Period(); period > 0 {
 			text += ", every " + time.Duration(period).String()

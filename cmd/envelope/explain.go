@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 )
 
@@ -42,7 +44,11 @@ func explain(env environment, files []string, linked bool) error {
 	if err != nil {
 		return err
 	}
-	x := explainer{environment: env, spans: spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: maxSpans, MaxAge: math.MaxInt64})}
+	scrubber, err := scrub.New(scrub.DefaultConfig())
+	if err != nil {
+		return err
+	}
+	x := explainer{environment: env, scrubber: scrubber, spans: spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: maxSpans, MaxAge: math.MaxInt64})}
 	for i, in := range inputs {
 		if i > 0 {
 			x.line(0, "")
@@ -67,13 +73,23 @@ const maxSpans = 2_000_000
 
 type explainer struct {
 	environment
-	broken bool // an envelope cannot be read to its end
+	scrubber *scrub.Scrubber
+	broken   bool // an envelope cannot be read to its end
 
 	// For the links between envelopes.
 	spans    *spanlink.Index
 	traces   []ptrace.Traces
 	profiles []pprofile.Profiles
 	chunks   []pprofile.Profiles // those of profiler sessions
+}
+
+// text returns a text of the input that is in no message, scrubbed like the body of a log record.
+func (x *explainer) text(text string) string {
+	logs := plog.NewLogs()
+	body := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body()
+	body.SetStr(text)
+	x.scrubber.Logs(logs)
+	return printable(body.Str())
 }
 
 // line writes a line.
@@ -87,7 +103,7 @@ func (x *explainer) envelope(data []byte) {
 	x.header(envelope, len(data))
 	if err != nil {
 		x.broken = true
-		x.line(1, "%s %s", x.paint(red, "rejected"), printable(err.Error()+misfit(data)))
+		x.line(1, "%s %s", x.paint(red, "rejected"), x.text(err.Error()+misfit(data)))
 		if len(envelope.Items) > 0 {
 			x.line(1, "the receiver accepts nothing of it; a complete envelope would have these results:")
 		}
@@ -112,10 +128,10 @@ func (x *explainer) header(e *sentry.Envelope, size int) {
 	x.line(0, "%s, %s, %s", x.paint(bold, "envelope"), count(len(e.Items), "item"), bytesText(size))
 	h := &e.Header
 	if h.SDK != (sentry.SDK{}) {
-		x.line(1, "SDK      %s %s", printable(h.SDK.Name), printable(h.SDK.Version))
+		x.line(1, "SDK      %s %s", x.text(h.SDK.Name), x.text(h.SDK.Version))
 	}
 	if h.EventID != "" {
-		x.line(1, "event    %s", h.EventID)
+		x.line(1, "event    %s", x.text(h.EventID))
 	}
 	if !h.SentAt.IsZero() {
 		x.line(1, "sent     %s", h.SentAt.Format(time.RFC3339Nano))
@@ -124,7 +140,7 @@ func (x *explainer) header(e *sentry.Envelope, size int) {
 		x.line(1, "project  %s", projectOf(h.DSN))
 	}
 	if h.Trace != nil && h.Trace.TraceID != "" {
-		x.line(1, "trace    %s", printable(h.Trace.TraceID))
+		x.line(1, "trace    %s", x.text(h.Trace.TraceID))
 	}
 }
 
@@ -140,25 +156,25 @@ func projectOf(dsn string) string {
 // item describes an item: the result of lenient validation, and how strict validation differs.
 func (x *explainer) item(number int, lenient, strict *profilefile.ExaminedItem) {
 	name := cmp.Or(string(lenient.Header.Type), "(no type)")
-	x.line(0, "item %d   %s, %s", number, x.paint(bold, printable(name)), bytesText(len(lenient.Payload)))
+	x.line(0, "item %d   %s, %s", number, x.paint(bold, x.text(name)), bytesText(len(lenient.Payload)))
 	switch {
 	case !lenient.Known:
 		x.line(1, "%s accepted and dropped: it has no equivalent in OTLP", x.paint(yellow, "ignored"))
 		return
 	case lenient.Unusable != nil:
-		x.line(1, "%s %s", x.paint(red, "discarded"), printable(lenient.Unusable.Error()))
+		x.line(1, "%s %s", x.paint(red, "discarded"), x.text(lenient.Unusable.Error()))
 	}
 	for _, d := range lenient.Deliveries {
 		x.message(d.Message.Data(), lenient.Header.Type != sentry.ItemProfile)
 	}
 	for _, l := range lenient.Losses() {
-		x.line(1, "%s %s: %s", x.paint(yellow, "dropped"), count(l.Count, l.What), printable(l.Reason))
+		x.line(1, "%s %s: %s", x.paint(yellow, "dropped"), count(l.Count, l.What), x.text(l.Reason))
 	}
 	for _, rule := range lenient.Tolerated {
 		x.line(1, "%s the rule %s", x.paint(yellow, "breaks"), rule)
 	}
 	if strict.Unusable != nil && lenient.Unusable == nil {
-		x.line(1, "%s with strict validation: %s", x.paint(yellow, "discarded"), printable(strict.Unusable.Error()))
+		x.line(1, "%s with strict validation: %s", x.paint(yellow, "discarded"), x.text(strict.Unusable.Error()))
 	}
 }
 

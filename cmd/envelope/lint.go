@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -34,7 +33,7 @@ var lintCommand = command{
 }
 
 // reports are the formats of findings.
-var reports = map[string]func(environment, io.Writer, []finding) error{
+var reports = map[string]func(environment, []finding) error{
 	"text": reportText, "json": reportJSON, "sarif": reportSARIF,
 }
 
@@ -61,7 +60,7 @@ func (e environment) reportFindings(files []string, format string, examine func(
 			all = append(all, f)
 		}
 	}
-	if err := report(e, e.out, all); err != nil {
+	if err := report(e, all); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(f finding) bool { return f.Level == levelError }) {

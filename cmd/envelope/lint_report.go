@@ -11,10 +11,10 @@ import (
 )
 
 // reportText writes one line per finding.
-func reportText(env environment, out io.Writer, findings []finding) error {
+func reportText(env environment, findings []finding) error {
 	paints := map[level]color{levelError: red, levelWarning: yellow}
 	for _, f := range findings {
-		if _, err := fmt.Fprintf(out, "%s: %s: %s %s: %s [%s]\n", printable(f.File), printable(f.place()),
+		if _, err := fmt.Fprintf(env.out, "%s: %s: %s %s: %s [%s]\n", printable(f.File), printable(f.place()),
 			env.paint(paints[f.Level], string(f.Level)), f.Rule, printable(f.Message), f.Source); err != nil {
 			return err
 		}
@@ -23,11 +23,11 @@ func reportText(env environment, out io.Writer, findings []finding) error {
 }
 
 // reportJSON writes a list of findings.
-func reportJSON(_ environment, out io.Writer, findings []finding) error {
+func reportJSON(env environment, findings []finding) error {
 	if findings == nil {
 		findings = []finding{}
 	}
-	return indented(out, findings)
+	return indented(env.document(), findings)
 }
 
 func indented(out io.Writer, value any) error {
@@ -85,7 +85,7 @@ type (
 
 // reportSARIF writes a log for code scanning. An envelope has no lines, so the item is a logical
 // location.
-func reportSARIF(_ environment, out io.Writer, findings []finding) error {
+func reportSARIF(env environment, findings []finding) error {
 	run := sarifRun{Results: []sarifResult{}}
 	run.Tool.Driver = sarifDriver{Name: "envelope", Rules: []sarifRule{}}
 	for _, f := range findings {
@@ -94,7 +94,7 @@ func reportSARIF(_ environment, out io.Writer, findings []finding) error {
 			Message: sarifMessage{f.place() + ": " + f.Message}, Locations: []sarifLocation{locationOf(f)},
 		})
 	}
-	return indented(out, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
+	return indented(env.document(), sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})
 }
 
 // index returns the index of a finding's rule, and adds the rule if it is new.

@@ -79,7 +79,7 @@ func run(arguments []string, env environment) int {
 		}
 		known = append(known, c.name)
 	}
-	fmt.Fprintf(env.err, "envelope: %q is not a command, must be one of %s; see envelope help\n", name, strings.Join(known, ", "))
+	fmt.Fprintf(env.err, "envelope: %q is not a command, must be one of %s; see envelope help\n", onLine(name), strings.Join(known, ", "))
 	return exitMisused
 }
 
@@ -102,7 +102,7 @@ func (c command) run(arguments []string, env environment) int {
 	case err == nil:
 		return exitOK
 	case misused:
-		fmt.Fprintf(env.err, "envelope %s: %s; see envelope help %s\n", c.name, wrong, c.name)
+		fmt.Fprintf(env.err, "envelope %s: %s; see envelope help %s\n", c.name, onLine(wrong.Error()), c.name)
 		return exitMisused
 	case !errors.Is(err, errFindings):
 		fmt.Fprintf(env.err, "envelope %s: %s\n", c.name, printable(err.Error()))

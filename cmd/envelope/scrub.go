@@ -56,6 +56,6 @@ func scrubEnvelope(env environment, files []string, out string) error {
 	if out != "-" {
 		return os.WriteFile(out, clean, 0o600)
 	}
-	_, err = env.out.Write(clean)
+	_, err = env.document().Write(clean)
 	return err
 }

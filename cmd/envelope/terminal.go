@@ -3,10 +3,13 @@
 package main
 
 import (
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 // isTerminal reports whether a file is a terminal. The null device is the only other common file of
@@ -46,21 +49,46 @@ func (e environment) paint(c color, text string) string {
 const maxText = 200
 
 // printable returns text from the input in a form that is safe for terminals: on one line, without
-// control characters, and clipped.
+// invisible characters, and clipped.
 func printable(text string) string {
 	clipped := text
 	if len(clipped) > maxText {
 		clipped = clipped[:maxText] + "…"
 	}
+	return onLine(clipped)
+}
+
+// onLine returns text on one line, without invisible characters.
+func onLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
 			return ' '
-		case !unicode.IsPrint(r):
+		case !unicode.IsPrint(r) || timeline.Invisible(r):
 			return unicode.ReplacementChar
 		}
 		return r
-	}, clipped)
+	}, text)
+}
+
+// document returns the output for a file in a text format, whose names may contain sequences that
+// change a terminal. Terminals get escapes instead; files get the exact text.
+func (e environment) document() io.Writer {
+	if e.terminal {
+		return terminalWriter{e.out}
+	}
+	return e.out
+}
+
+// terminalWriter writes escapes instead of invisible characters. No character extends over two
+// calls.
+type terminalWriter struct{ to io.Writer }
+
+func (w terminalWriter) Write(text []byte) (int, error) {
+	if _, err := io.WriteString(w.to, timeline.Visible(string(text))); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }
 
 // bytesText formats a size for people.

@@ -4,6 +4,7 @@ package timeline
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,8 +13,12 @@ import (
 // Printable returns a text for display: clipped, without characters that a reader does not see, and
 // without a reference to the memory of the text. Invisible characters can hide a sentence of any
 // length from people, but not from models and tools that read the text.
-func Printable(text string, longest int) string {
-	text = Clip(text, longest)
+func Printable(text string, longest int) string { return visible(Clip(text, longest), longest) }
+
+// Visible is Printable for texts of any length.
+func Visible(text string) string { return visible(text, math.MaxInt) }
+
+func visible(text string, longest int) string {
 	if !strings.ContainsFunc(text, Invisible) && utf8.ValidString(text) {
 		return strings.Clone(text)
 	}
