@@ -49,7 +49,7 @@ var repeated = []string{
 // costs are the parts of the default scrubbing.
 func costs(s *Scrubber) map[string]func(string) {
 	all := map[string]func(string){}
-	for name, set := range map[string]*ruleset{"full": &s.full, "text": &s.text, "url": &s.url, "message": &s.message, "location": &s.location, "code": &s.code} {
+	for name, set := range map[string]*ruleset{"full": &s.full, "text": &s.text, "url": &s.url, "query": &s.query, "message": &s.message, "location": &s.location, "code": &s.code} {
 		all["policy "+name] = func(text string) { s.walk("span").plain(text, set, "a") }
 	}
 	for kind, patterns := range typePatterns {

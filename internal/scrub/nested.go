@@ -25,7 +25,7 @@ func (w *walker) children(v pcommon.Value, as policy, depth int) outcome {
 func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 	result, remove := w.namedValue(m), false
 	for key, member := range m.All() {
-		o := w.child(member, named(key), memberPolicy(as, key), w.places.of(key), depth)
+		o := w.child(member, memberPolicy(as, key), w.places.of(key), depth, named(key))
 		if o == removed {
 			member.SetStr(gone)
 			remove = true
@@ -40,14 +40,25 @@ func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 
 // list scrubs the elements of a list. The value of a pair (a list of a name and a value) is treated
 // as a value under that name, and so are the values in a flat list of names and values (Node's
-// rawHeaders).
+// rawHeaders). Each element is visited once: two visits of the value of a pair would be 2ⁿ visits in
+// n nested pairs.
 func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
-	if o := w.pair(list, as, depth); o != unchanged {
-		return o
+	name, p := w.pair(list)
+	_, filtered := w.filters(name, p)
+	result := unchanged
+	if !filtered {
+		result = w.headers(list)
 	}
-	result := w.headers(list)
 	for i, member := range list.All() {
-		o := w.child(member, element{index: i}, as, noPlace, depth)
+		var o outcome
+		switch {
+		case i == 1 && name != "":
+			o = w.child(member, as, p, depth, named(name), element{index: i})
+		case filtered: // the name of the pair is kept, but scrubbed as a text
+			o = w.child(member, policyText, noPlace, depth, element{index: i})
+		default:
+			o = w.child(member, as, noPlace, depth, element{index: i})
+		}
 		if o == removed { // a list keeps its length
 			pcommon.NewValueEmpty().CopyTo(member)
 		}
@@ -59,17 +70,27 @@ func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 // noPlace is the place of list elements, which have no key.
 var noPlace = &place{}
 
-// child scrubs an element of a container.
-func (w *walker) child(v pcommon.Value, at element, as policy, p *place, depth int) outcome {
+// maxPaths bounds the paths of a value: an attribute has five, and each pair around a value can
+// double them.
+const maxPaths = 20
+
+// child scrubs an element of a container, which has one or two names in it. The first one is its
+// key.
+func (w *walker) child(v pcommon.Value, as policy, p *place, depth int, at ...element) outcome {
 	if w.paths == nil {
-		return w.value(v, at.key, as, p, depth+1)
+		return w.value(v, at[0].key, as, p, depth+1)
 	}
 	parents := w.paths
-	w.paths = make([]path, len(parents))
-	for i := range parents {
-		w.paths[i] = parents[i].enter(at)
+	if len(at)*len(parents) > maxPaths {
+		at = at[:1]
 	}
-	o := w.value(v, at.key, as, p, depth+1)
+	w.paths = make([]path, 0, len(at)*len(parents))
+	for _, each := range at {
+		for i := range parents {
+			w.paths = append(w.paths, parents[i].enter(each))
+		}
+	}
+	o := w.value(v, at[0].key, as, p, depth+1)
 	w.paths = parents
 	return o
 }
@@ -78,7 +99,7 @@ func (w *walker) child(v pcommon.Value, at element, as policy, p *place, depth i
 // change only local variables, data of mechanisms, and messages and data of breadcrumbs.
 var (
 	frameMembers = map[string]policy{
-		"vars": policyFull, "data": policyFull,
+		"vars": policyFull, "data": policyFull, "description": policyFull,
 		"filename": policyLocation, "abs_path": policyLocation, "function": policyLocation, "raw_function": policyLocation,
 		"module": policyLocation, "package": policyLocation, "symbol": policyLocation,
 		"file_name": policyLocation, "method_name": policyLocation, "class_name": policyLocation, "module_name": policyLocation,
@@ -93,6 +114,9 @@ var (
 
 // memberPolicy returns the policy of a member of an object.
 func memberPolicy(of policy, key string) policy {
+	if key == "REMOTE_ADDR" { // of the environment of a request: Sentry removes it, whatever it holds
+		return policyIP
+	}
 	as := of
 	switch of {
 	case policyFrames:
@@ -113,24 +137,15 @@ func memberPolicy(of policy, key string) policy {
 	return as
 }
 
-// pair scrubs the value of a pair of a name and a value.
-func (w *walker) pair(list pcommon.Slice, as policy, depth int) outcome {
+// pair returns the name of a pair of a name and a value, and its place; "" if a list is none.
+func (w *walker) pair(list pcommon.Slice) (name string, p *place) {
 	if list.Len() != 2 {
-		return unchanged
+		return "", noPlace
 	}
-	name := textAt(list, 0)
-	if name == "" || len(name) > maxCachedKey {
-		return unchanged
+	if name = textAt(list, 0); name == "" || len(name) > maxCachedKey {
+		return "", noPlace
 	}
-	p := w.places.of(name)
-	if o := w.child(list.At(1), named(name), as, p, depth); o == removed {
-		pcommon.NewValueEmpty().CopyTo(list.At(1))
-	}
-	if _, does := w.filters(name, p); !does {
-		return unchanged
-	}
-	w.child(list.At(0), element{index: 0}, policyText, noPlace, depth) // the name is kept, but scrubbed as a text
-	return changed
+	return name, w.places.of(name)
 }
 
 // headers filters values of headers in a flat list of names and values.

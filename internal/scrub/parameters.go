@@ -44,3 +44,11 @@ func decoded(text string) string {
 	}
 	return text
 }
+
+// isURL reports whether a text may be a URL, a path or an encoded query: it has no blanks, quotes,
+// brackets or control characters.
+func isURL(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r == 0x7f || strings.ContainsRune("\"'`<>{}\\|", r)
+	})
+}

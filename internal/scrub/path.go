@@ -2,11 +2,7 @@
 
 package scrub
 
-import (
-	"sync"
-
-	"go.opentelemetry.io/collector/pdata/pcommon"
-)
+import "go.opentelemetry.io/collector/pdata/pcommon"
 
 // path is the position of a value in Sentry's data, from the root.
 type path struct {
@@ -29,14 +25,8 @@ func named(key string, types ...string) element { return element{key: key, index
 // typeKeys maps types of values to their keys in events.
 var typeKeys = map[string]string{"http": "request", "error": "values", "stack": "stacktrace"}
 
-// listedPaths are the paths of places.txt.
-var listedPaths sync.Map // string → path
-
 // pathOf reads a path of places.txt.
 func pathOf(text string) path {
-	if known, ok := listedPaths.Load(text); ok {
-		return known.(path)
-	}
 	s, err := parseSafeField(text)
 	all, ok := s.(steps)
 	if err != nil || !ok {

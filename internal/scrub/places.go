@@ -4,6 +4,7 @@ package scrub
 
 import (
 	_ "embed"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ type policy uint8
 const (
 	policyFull policy = iota
 	policyURL
+	policyQuery
 	policyText
 	policyMessage
 	policyLocation
@@ -26,11 +28,11 @@ const (
 )
 
 var policies = map[string]policy{
-	"full": policyFull, "url": policyURL, "text": policyText, "message": policyMessage, "location": policyLocation,
+	"full": policyFull, "url": policyURL, "query": policyQuery, "text": policyText, "message": policyMessage, "location": policyLocation,
 	"frames": policyFrames, "crumbs": policyCrumbs, "ip": policyIP, "never": policyNever,
 }
 
-// place describes an attribute, by its line in places.txt and by its key.
+// place describes an attribute, by its line in places.txt or names.txt and by its key.
 type place struct {
 	policy    policy
 	path      string // for selectors; "" = under its own key
@@ -42,38 +44,84 @@ type place struct {
 //go:embed places.txt
 var placesTable string
 
-// exactPlaces and prefixPlaces are the lines of places.txt.
-var exactPlaces, prefixPlaces = readPlaces(placesTable)
+//go:embed names.txt
+var namesTable string
 
-func readPlaces(table string) (exact, prefixes map[string]place) {
-	exact, prefixes = map[string]place{}, map[string]place{}
-	for line := range strings.Lines(table) {
-		fields := strings.Fields(line)
-		if len(fields) < 2 || fields[0] == "#" || strings.HasPrefix(fields[0], "#") {
-			continue
+// exactPlaces and prefixPlaces are the lines of places.txt and names.txt, by the kind of elements
+// that they are limited to, then by key.
+var exactPlaces, prefixPlaces = readPlaces(placesTable, namesTable)
+
+// Kinds of elements. Others are signals: the types of elements in selectors.
+const (
+	kindAny      = ""
+	kindResource = "resource" // also scopes and profiles
+)
+
+func readPlaces(table, names string) (exact, prefixes map[string]map[string]place) {
+	exact, prefixes = map[string]map[string]place{}, map[string]map[string]place{}
+	add := func(to map[string]map[string]place, kind, key string, p place) {
+		if to[kind] == nil {
+			to[kind] = map[string]place{}
 		}
-		p := place{policy: policies[fields[1]]}
+		to[kind][key] = p
+	}
+	for fields := range rows(names) {
+		namespace := strings.TrimPrefix(fields[1], ".")
+		for _, name := range fields[2:] {
+			add(exact, kindAny, namespace+name, place{policy: policies[fields[0]]})
+		}
+	}
+	for fields := range rows(table) {
+		kind, as, limited := strings.Cut(fields[1], ":")
+		if !limited {
+			kind, as = kindAny, kind
+		}
+		p := place{policy: policies[as]}
 		if len(fields) > 2 {
 			p.path = fields[2]
 		}
 		if prefix, is := strings.CutSuffix(fields[0], "*"); is {
-			prefixes[prefix] = p
+			add(prefixes, kind, prefix, p)
 		} else {
-			exact[fields[0]] = p
+			add(exact, kind, fields[0], p)
 		}
 	}
 	return exact, prefixes
 }
 
-// placeOf returns the place of an attribute.
-func placeOf(key string) place {
-	p, listed := exactPlaces[key]
-	for end := len(key); !listed && end > 0; end-- {
-		if p, listed = prefixPlaces[key[:end]]; listed {
-			if path, is := strings.CutSuffix(p.path, "*"); is {
-				p.path = path + quoteKey(key[end:])
+// rows returns the fields of each line that is no comment.
+func rows(table string) iter.Seq[[]string] {
+	return func(yield func([]string) bool) {
+		for line := range strings.Lines(table) {
+			if fields := strings.Fields(line); len(fields) > 1 && fields[0][0] != '#' && !yield(fields) {
+				return
 			}
 		}
+	}
+}
+
+// listed returns the line of a key, and how much of the key it names.
+func listed(key, kind string) (p place, named int) {
+	for _, table := range []string{kind, kindAny} {
+		if p, is := exactPlaces[table][key]; is {
+			return p, len(key)
+		}
+	}
+	for named := min(len(key), longestPrefix); named > 0; named-- {
+		for _, table := range []string{kind, kindAny} {
+			if p, is := prefixPlaces[table][key[:named]]; is {
+				return p, named
+			}
+		}
+	}
+	return place{}, 0
+}
+
+// placeOf returns the place of an attribute of an element of a kind.
+func placeOf(key, kind string) place {
+	p, named := listed(key, kind)
+	if path, is := strings.CutSuffix(p.path, "*"); is {
+		p.path = path + quoteKey(key[named:])
 	}
 	p.sensitive = p.policy != policyNever && (sensitiveKey(key) || sensitiveWord(key[strings.LastIndexByte(key, '.')+1:]))
 	p.cookie = cookieOf(key)
@@ -86,8 +134,19 @@ func placeOf(key string) place {
 	return p
 }
 
+// longestPrefix bounds the search for a prefix: each look-up reads its text, and senders choose the
+// length of keys.
+var longestPrefix = func() (longest int) {
+	for _, prefixes := range prefixPlaces {
+		for prefix := range prefixes {
+			longest = max(longest, len(prefix))
+		}
+	}
+	return longest
+}()
+
 var headerPrefixes = func() (all []string) {
-	for prefix := range prefixPlaces {
+	for prefix := range prefixPlaces[kindAny] {
 		if strings.HasSuffix(prefix, ".header.") {
 			all = append(all, prefix)
 		}
@@ -110,6 +169,7 @@ func keepsID(key string) bool {
 // placeCache caches places by key, because a message repeats its keys. It is bounded, because
 // senders choose the keys.
 type placeCache struct {
+	kind   string
 	places sync.Map // string → place
 	size   atomic.Int32
 }
@@ -123,7 +183,7 @@ func (c *placeCache) of(key string) *place {
 	if known, ok := c.places.Load(key); ok {
 		return known.(*place)
 	}
-	p := placeOf(key)
+	p := placeOf(key, c.kind)
 	if len(key) <= maxCachedKey && c.size.Load() < maxCachedKeys {
 		c.size.Add(1)
 		c.places.Store(strings.Clone(key), &p)

@@ -72,11 +72,22 @@ func TestAttributes(t *testing.T) {
 		{"sentry.request.cookies", map[string]any{"a": "b", "session": "c"}, map[string]any{"a": "b", "session": Filtered}},
 		{"sentry.request.cookies", []any{[]any{"a", "b"}, []any{"PHPSESSID", "c"}}, []any{[]any{"a", "b"}, []any{"PHPSESSID", Filtered}}},
 		{"url.full", "http://10.0.0.1/a", "http://[ip]/a"},
-		{"db.query.text", "UPDATE users SET password = 'hunter2', name = 'x'", "UPDATE users SET password = '[Filtered]', name = 'x'"},
+		{"db.query.text", "UPDATE users SET password = 'hunter2', name = 'x'", "UPDATE users SET password = '[Filtered]', name = '[Filtered]'"},
+		{"db.query.text", "INSERT INTO u (name, password) VALUES ('a', 'b''c', 5, -1.5, $$x$$, $1) -- d", "INSERT INTO u (name, password) VALUES ('[Filtered]', '[Filtered]', [Filtered], [Filtered], $[Filtered], $1) -[Filtered]"},
+		{"db.query.text", "SELECT t1.a FROM t WHERE b = 'x' AND c = 10", "SELECT t1.a FROM t WHERE b = 'x' AND c = 10"},
+		{"db.query.text", `{"find": "users", "filter": {"password": "x"}}`, Filtered},
+		{"db.query.text", "SELECT 1 FROM t WHERE a = '10.0.0.1'", "SELECT 1 FROM t WHERE a = '[ip]'"},
+		{"rpc.request", "the password is x, from 10.0.0.1", Filtered},
+		{"aws.request", "from 10.0.0.1", "from [ip]"},
+		{"graphql.document", `mutation { login(password: "x") }`, Filtered},
+		{"exception.message", "password is x", Filtered},
+		{"url.full", `{"a":"{\"password\":\"x\"}"}`, Filtered},
+		{"url.full", "a=1&\x1fpassword\x1f=x", Filtered},
+		{"server.address", "10.0.0.1", "10.0.0.1"},
 		{"db.query.text", "SELECT password FROM users", "SELECT password FROM users"},
-		{"exception.message", "login failed: Authorization: Basic dTpw, author: Jane", "login failed: Authorization: Basic [Filtered], author: Jane"},
-		{"exception.message", `bad {"api_key": "a\"b", "credentials": {"a": [1]}, "x": 1}`, `bad {"api_key": "[Filtered]", "credentials": [Filtered], "x": 1}`},
-		{"exception.message", `bad [["X-Auth-Token", "s3"], {"name": "token", "value": "s4"}]`, `bad [["X-Auth-Token", "[Filtered]"], {"name": "token", "value": "[Filtered]"}]`},
+		{"sentry.message.template", "login failed: Authorization: Basic dTpw, author: Jane", "login failed: Authorization: Basic [Filtered], author: Jane"},
+		{"sentry.message.template", `bad {"api_key": "a\"b", "credentials": {"a": [1]}, "x": 1}`, `bad {"api_key": "[Filtered]", "credentials": [Filtered], "x": 1}`},
+		{"sentry.message.template", `bad [["X-Auth-Token", "s3"], {"name": "token", "value": "s4"}]`, `bad [["X-Auth-Token", "[Filtered]"], {"name": "token", "value": "[Filtered]"}]`},
 		{"gen_ai.prompt", "mail a@b.com, card 4111111111111111, Bearer abc", "mail [email], card [creditcard], Bearer [token]"},
 		{"http.request.header.cookie", []any{"a=b; session=c"}, []any{Filtered}},
 		{"http.request.header.authorization", []any{"x"}, []any{Filtered}},
@@ -288,7 +299,7 @@ func FuzzScrub(f *testing.F) {
 		if len(counts) == 0 {
 			require.Equal(t, value, clean)
 		}
-		for _, set := range []*ruleset{&s.full, &s.url, &s.text, &s.message, &s.code} {
+		for _, set := range []*ruleset{&s.full, &s.url, &s.query, &s.text, &s.message, &s.code} {
 			require.Equal(t, slowly(s, value, set, key), s.walk("span").plain(value, set, key))
 		}
 		if len(findIPv6(clean)) > 0 {
@@ -319,6 +330,9 @@ func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 		return text
 	}
 	t := redacted{text: strings.ReplaceAll(text, nul, "")}
+	if set.suits != nil && !set.suits(text) && passwordRegexp.MatchString(t.text) {
+		return Filtered
+	}
 	for _, r := range set.rules {
 		for _, p := range r.patterns {
 			if p == &ipv6Pattern {
@@ -335,6 +349,9 @@ func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 	}
 	if set.assigns || set.cookies && cookieRegexp.MatchString(t.text) {
 		t.assignments(set.syntax)
+	}
+	if set.literals && passwordRegexp.MatchString(t.text) {
+		t.replaceSpans(literalSpans(t.text))
 	}
 	if set.cookies && isCookies(key) {
 		t.replace(&cookiesPattern, replaceBy(Filtered))

@@ -17,11 +17,12 @@ type Scrubber struct {
 	advanced []application // applied first, as in Sentry
 	safe     []selector
 
-	full, url, text, message, location, code ruleset
-	removesIP, filtersCookies                bool
-	sqlLiterals, userPaths                   bool
+	full, url, query, text, message, location, code ruleset
+	removesIP, filtersCookies                       bool
+	sqlLiterals, userPaths                          bool
 
-	places placeCache
+	places     placeCache             // of resources
+	ofElements map[string]*placeCache // by signal
 }
 
 // Counts is the number of changed values by rule.
@@ -34,12 +35,17 @@ func New(c Config) (*Scrubber, error) {
 		return nil, fmt.Errorf("pii_config: %w", err)
 	}
 	s := &Scrubber{
+		places: placeCache{kind: kindResource}, ofElements: map[string]*placeCache{},
 		safe: safeFields(c.SafeFields), removesIP: c.IPAddresses, filtersCookies: c.Data && c.Defaults,
 		sqlLiterals: c.SQLLiterals, userPaths: c.UserPaths,
 	}
 	if s.advanced, err = advanced.applications(); err != nil {
 		return nil, fmt.Errorf("pii_config: %w", err)
 	}
+	for _, signal := range []string{signalSpan, signalLog, signalMetric, signalEvent} {
+		s.ofElements[signal] = &placeCache{kind: signal}
+	}
+	s.url.suits, s.query.suits = isURL, isSQL
 	s.defaults(c)
 	if len(s.advanced) == 0 && !s.removesIP && !s.sqlLiterals && !s.full.active() && !s.location.active() {
 		return nil, nil
@@ -54,20 +60,25 @@ func (s *Scrubber) defaults(c Config) {
 		matches := []string{"@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter", "@bearer:filter"}
 		rules[&s.full] = append(rules[&s.full], "@common:filter")
 		rules[&s.url] = append(rules[&s.url], matches...)
+		rules[&s.query] = append(rules[&s.query], matches...)
 		rules[&s.text] = append(rules[&s.text], matches...)
 		rules[&s.message] = append(rules[&s.message], "@email:replace", "@creditcard:replace", "@iban:replace", "@usssn:replace",
 			"@bearer:replace", "@pemkey:filter", "@urlauth:legacy")
 		rules[&s.location] = append(rules[&s.location], "@urlauth:legacy")
 		rules[&s.code] = append(rules[&s.code], "@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter",
 			"@bearer:filter")
-		s.full.cookies, s.url.assigns, s.text.assigns, s.message.assigns, s.location.assigns, s.code.assigns = true, true, true, true, true, true
+		s.full.cookies, s.query.literals = true, true
+		for _, set := range []*ruleset{&s.url, &s.query, &s.text, &s.message, &s.location, &s.code} {
+			set.assigns = true
+		}
 		s.location.syntax, s.code.syntax = querySyntax, codeSyntax
 	}
 	if c.IPAddresses {
 		rules[&s.full] = append(rules[&s.full], "@ip:replace")
 		rules[&s.url] = append(rules[&s.url], "@ip:replace")
+		rules[&s.query] = append(rules[&s.query], "@ip:replace")
 	}
-	all := []*ruleset{&s.full, &s.url, &s.text, &s.message, &s.location, &s.code}
+	all := []*ruleset{&s.full, &s.url, &s.query, &s.text, &s.message, &s.location, &s.code}
 	if c.UserPaths {
 		for _, set := range all {
 			rules[set] = append(rules[set], "@userpath:replace")
@@ -91,10 +102,13 @@ func (s *Scrubber) defaults(c Config) {
 
 // ruleset has the rules of a policy.
 type ruleset struct {
-	rules   []*rule
-	assigns bool // replaces values next to sensitive names
-	cookies bool // replaces only cookies, next to their names
-	syntax  syntax
+	rules    []*rule
+	assigns  bool // replaces values next to sensitive names
+	literals bool // replaces all literals of a query with a sensitive word
+	cookies  bool // replaces only cookies, next to their names
+	syntax   syntax
+
+	suits func(text string) bool // other texts are replaced as a whole if they are sensitive; nil = all suit
 
 	pair, password bool // whether such a rule is present
 }
@@ -103,17 +117,17 @@ func (s *ruleset) active() bool { return len(s.rules) > 0 || s.assigns }
 
 // Attributes scrubs attributes in place.
 func (s *Scrubber) Attributes(attributes pcommon.Map) Counts {
-	w := s.walk("event")
+	w := s.walk(signalEvent)
 	if w == nil {
 		return nil
 	}
-	w.attributes(attributes)
+	w.elementAttributes(attributes)
 	return w.counts
 }
 
 // Traces scrubs spans in place.
 func (s *Scrubber) Traces(data ptrace.Traces) Counts {
-	w := s.walk("span")
+	w := s.walk(signalSpan)
 	if w == nil {
 		return nil
 	}
@@ -132,19 +146,19 @@ func (s *Scrubber) Traces(data ptrace.Traces) Counts {
 func (w *walker) span(span ptrace.Span) {
 	w.field(span.Name(), spanName, span.SetName)
 	w.field(span.Status().Message(), spanMessage, span.Status().SetMessage)
-	w.attributes(span.Attributes())
+	w.elementAttributes(span.Attributes())
 	for _, event := range span.Events().All() {
 		w.field(event.Name(), spanName, event.SetName)
-		w.attributes(event.Attributes())
+		w.elementAttributes(event.Attributes())
 	}
 	for _, link := range span.Links().All() {
-		w.attributes(link.Attributes())
+		w.elementAttributes(link.Attributes())
 	}
 }
 
 // Logs scrubs log records in place.
 func (s *Scrubber) Logs(data plog.Logs) Counts {
-	w := s.walk("log")
+	w := s.walk(signalLog)
 	if w == nil {
 		return nil
 	}
@@ -156,7 +170,7 @@ func (s *Scrubber) Logs(data plog.Logs) Counts {
 				if w.root(record.Body(), "body", &logBody) == removed {
 					record.Body().SetStr("")
 				}
-				w.attributes(record.Attributes())
+				w.elementAttributes(record.Attributes())
 			}
 		}
 	}
@@ -165,7 +179,7 @@ func (s *Scrubber) Logs(data plog.Logs) Counts {
 
 // Metrics scrubs data points in place.
 func (s *Scrubber) Metrics(data pmetric.Metrics) Counts {
-	w := s.walk("trace_metric")
+	w := s.walk(signalMetric)
 	if w == nil {
 		return nil
 	}
@@ -191,30 +205,30 @@ func (w *walker) points(metric pmetric.Metric) {
 		w.numbers(metric.Sum().DataPoints())
 	case pmetric.MetricTypeHistogram:
 		for _, point := range metric.Histogram().DataPoints().All() {
-			w.attributes(point.Attributes())
+			w.elementAttributes(point.Attributes())
 			w.exemplars(point.Exemplars())
 		}
 	case pmetric.MetricTypeExponentialHistogram:
 		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
-			w.attributes(point.Attributes())
+			w.elementAttributes(point.Attributes())
 			w.exemplars(point.Exemplars())
 		}
 	case pmetric.MetricTypeSummary:
 		for _, point := range metric.Summary().DataPoints().All() {
-			w.attributes(point.Attributes())
+			w.elementAttributes(point.Attributes())
 		}
 	}
 }
 
 func (w *walker) numbers(points pmetric.NumberDataPointSlice) {
 	for _, point := range points.All() {
-		w.attributes(point.Attributes())
+		w.elementAttributes(point.Attributes())
 		w.exemplars(point.Exemplars())
 	}
 }
 
 func (w *walker) exemplars(exemplars pmetric.ExemplarSlice) {
 	for _, exemplar := range exemplars.All() {
-		w.attributes(exemplar.FilteredAttributes())
+		w.elementAttributes(exemplar.FilteredAttributes())
 	}
 }

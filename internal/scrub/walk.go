@@ -32,6 +32,14 @@ func (w *walker) count(rule string) {
 	w.counts[rule]++
 }
 
+// Signals, as the types of their elements in selectors.
+const (
+	signalSpan   = "span"
+	signalLog    = "log"
+	signalMetric = "trace_metric"
+	signalEvent  = "event"
+)
+
 // Names in metrics of rules that Relay does not have.
 const (
 	ruleAssignment = "assignment" // a value next to a sensitive name in a text that is not replaced as a whole
@@ -58,11 +66,18 @@ var (
 	logBody     = place{policy: policyMessage, path: "$logentry.formatted"}
 )
 
-// attributes scrubs the attributes of a resource, a scope or an element.
-func (w *walker) attributes(attributes pcommon.Map) {
+// attributes scrubs the attributes of a resource or a scope.
+func (w *walker) attributes(attributes pcommon.Map) { w.eachAttribute(attributes, &w.places) }
+
+// elementAttributes scrubs the attributes of a span, a log record or a data point.
+func (w *walker) elementAttributes(attributes pcommon.Map) {
+	w.eachAttribute(attributes, w.ofElements[w.signal])
+}
+
+func (w *walker) eachAttribute(attributes pcommon.Map, places *placeCache) {
 	remove := false
 	for key, value := range attributes.All() {
-		p := w.places.of(key)
+		p := places.of(key)
 		if p.policy == policyNever && len(w.advanced) == 0 {
 			continue
 		}
@@ -301,6 +316,8 @@ func (w *walker) rulesOf(as policy) *ruleset {
 	switch as {
 	case policyURL:
 		return &w.url
+	case policyQuery:
+		return &w.query
 	case policyText, policyFrames, policyCrumbs:
 		return &w.text
 	case policyMessage:
@@ -364,6 +381,10 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
 		return text
 	}
+	if set.suits != nil && w.full.password && sensitiveText(t.text, found) && !set.suits(text) {
+		w.count("@password:filter")
+		return Filtered
+	}
 	for _, r := range set.rules {
 		if r.pair != nil {
 			key := "" // the key was already checked
@@ -380,6 +401,9 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleAssignment)
 	}
 	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax) {
+		w.count(ruleAssignment)
+	}
+	if set.literals && found&(hasWord|hasFold) != 0 && sensitiveText(t.text, found) && t.replaceSpans(literalSpans(t.text)) {
 		w.count(ruleAssignment)
 	}
 	if set.cookies && isCookies(key) && t.replace(&cookiesPattern, replaceBy(Filtered)) {
