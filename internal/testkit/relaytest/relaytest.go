@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package relaytest runs Sentry's own event processing in tests: the class StoreNormalizer of the
-// package sentry-relay of PyPI. `make relay` installs it.
+// Package relaytest runs Sentry's own event processing and data scrubbing in tests: the package
+// sentry-relay of PyPI. `make relay` installs it.
 package relaytest
 
 import (
@@ -40,9 +40,17 @@ type Error struct {
 }
 
 // Normalize returns a result for each event.
-func Normalize(t testing.TB, events [][]byte) (results []Result) {
+func Normalize(t testing.TB, events [][]byte) []Result { return run[Result](t, "normalize.py", events) }
+
+// Strip returns each event after decoding by Sentry, without and with default scrubbing.
+func Strip(t testing.TB, events [][]byte) [][2]json.RawMessage {
+	return run[[2]json.RawMessage](t, "strip.py", events)
+}
+
+// run returns what a script prints for each event.
+func run[T any](t testing.TB, script string, events [][]byte) (results []T) {
 	python := Python(t)
-	command := exec.Command(python, filepath.Join(golden.Root(t), "internal", "testkit", "relaytest", "normalize.py"))
+	command := exec.Command(python, filepath.Join(golden.Root(t), "internal", "testkit", "relaytest", script))
 	var input bytes.Buffer
 	for _, event := range events {
 		require.NoError(t, json.Compact(&input, event)) // no newlines
@@ -52,7 +60,7 @@ func Normalize(t testing.TB, events [][]byte) (results []Result) {
 	output, err := command.Output()
 	require.NoError(t, err)
 	for decoder := json.NewDecoder(bytes.NewReader(output)); decoder.More(); {
-		var r Result
+		var r T
 		require.NoError(t, decoder.Decode(&r))
 		results = append(results, r)
 	}
