@@ -15,6 +15,7 @@ type policy uint8
 
 const (
 	policyFull policy = iota
+	policyForm
 	policyURL
 	policyQuery
 	policyText
@@ -28,7 +29,7 @@ const (
 )
 
 var policies = map[string]policy{
-	"full": policyFull, "url": policyURL, "query": policyQuery, "text": policyText, "message": policyMessage, "location": policyLocation,
+	"full": policyFull, "form": policyForm, "url": policyURL, "query": policyQuery, "text": policyText, "message": policyMessage, "location": policyLocation,
 	"frames": policyFrames, "crumbs": policyCrumbs, "ip": policyIP, "never": policyNever,
 }
 

@@ -84,6 +84,7 @@ func TestAttributes(t *testing.T) {
 		{"url.full", `{"a":"{\"password\":\"x\"}"}`, Filtered},
 		{"url.full", "a=1&\x1fpassword\x1f=x", Filtered},
 		{"server.address", "10.0.0.1", "10.0.0.1"},
+		{"sentry.request.data", "p%61ssword=x&q=1", "p%61ssword=[Filtered]&q=1"},
 		{"db.query.text", "SELECT password FROM users", "SELECT password FROM users"},
 		{"sentry.message.template", "login failed: Authorization: Basic dTpw, author: Jane", "login failed: Authorization: Basic [Filtered], author: Jane"},
 		{"sentry.message.template", `bad {"api_key": "a\"b", "credentials": {"a": [1]}, "x": 1}`, `bad {"api_key": "[Filtered]", "credentials": [Filtered], "x": 1}`},
@@ -299,7 +300,7 @@ func FuzzScrub(f *testing.F) {
 		if len(counts) == 0 {
 			require.Equal(t, value, clean)
 		}
-		for _, set := range []*ruleset{&s.full, &s.url, &s.query, &s.text, &s.message, &s.code} {
+		for _, set := range []*ruleset{&s.full, &s.form, &s.url, &s.query, &s.text, &s.message, &s.code} {
 			require.Equal(t, slowly(s, value, set, key), s.walk("span").plain(value, set, key))
 		}
 		if len(findIPv6(clean)) > 0 {
@@ -344,7 +345,7 @@ func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 			t.replaceAll(r.by)
 		}
 	}
-	if set == &s.url && strings.Contains(t.text, "=") {
+	if set.parameters && strings.Contains(t.text, "=") {
 		t.parameters()
 	}
 	if set.assigns || set.cookies && cookieRegexp.MatchString(t.text) {

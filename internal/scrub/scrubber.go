@@ -17,9 +17,9 @@ type Scrubber struct {
 	advanced []application // applied first, as in Sentry
 	safe     []selector
 
-	full, url, query, text, message, location, code ruleset
-	removesIP, filtersCookies                       bool
-	sqlLiterals, userPaths                          bool
+	full, form, url, query, text, message, location, code ruleset
+	removesIP, filtersCookies                             bool
+	sqlLiterals, userPaths                                bool
 
 	places     placeCache             // of resources
 	ofElements map[string]*placeCache // by signal
@@ -58,7 +58,7 @@ func (s *Scrubber) defaults(c Config) {
 	rules := map[*ruleset][]string{}
 	if c.Data && c.Defaults {
 		matches := []string{"@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter", "@bearer:filter"}
-		rules[&s.full] = append(rules[&s.full], "@common:filter")
+		rules[&s.full], rules[&s.form] = []string{"@common:filter"}, []string{"@common:filter"}
 		rules[&s.url] = append(rules[&s.url], matches...)
 		rules[&s.query] = append(rules[&s.query], matches...)
 		rules[&s.text] = append(rules[&s.text], matches...)
@@ -68,17 +68,18 @@ func (s *Scrubber) defaults(c Config) {
 		rules[&s.code] = append(rules[&s.code], "@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter",
 			"@bearer:filter")
 		s.full.cookies, s.query.literals = true, true
+		s.form.cookies, s.form.parameters, s.url.parameters = true, true, true
 		for _, set := range []*ruleset{&s.url, &s.query, &s.text, &s.message, &s.location, &s.code} {
 			set.assigns = true
 		}
 		s.location.syntax, s.code.syntax = querySyntax, codeSyntax
 	}
 	if c.IPAddresses {
-		rules[&s.full] = append(rules[&s.full], "@ip:replace")
-		rules[&s.url] = append(rules[&s.url], "@ip:replace")
-		rules[&s.query] = append(rules[&s.query], "@ip:replace")
+		for _, set := range []*ruleset{&s.full, &s.form, &s.url, &s.query} {
+			rules[set] = append(rules[set], "@ip:replace")
+		}
 	}
-	all := []*ruleset{&s.full, &s.url, &s.query, &s.text, &s.message, &s.location, &s.code}
+	all := []*ruleset{&s.full, &s.form, &s.url, &s.query, &s.text, &s.message, &s.location, &s.code}
 	if c.UserPaths {
 		for _, set := range all {
 			rules[set] = append(rules[set], "@userpath:replace")
@@ -89,7 +90,7 @@ func (s *Scrubber) defaults(c Config) {
 		for _, name := range rules[set] {
 			_ = (&piiConfig{}).collect(found, name, nil, 0) // built-in rules cause no errors
 		}
-		if strip := stripFields(c.SensitiveFields); strip != nil && c.Data && set == &s.full {
+		if strip := stripFields(c.SensitiveFields); strip != nil && c.Data && (set == &s.full || set == &s.form) {
 			found[strip.id] = strip
 		}
 		set.rules = inOrder(found)
@@ -102,11 +103,12 @@ func (s *Scrubber) defaults(c Config) {
 
 // ruleset has the rules of a policy.
 type ruleset struct {
-	rules    []*rule
-	assigns  bool // replaces values next to sensitive names
-	literals bool // replaces all literals of a query with a sensitive word
-	cookies  bool // replaces only cookies, next to their names
-	syntax   syntax
+	rules      []*rule
+	assigns    bool // replaces values next to sensitive names
+	parameters bool // replaces the values of parameters whose decoded name is sensitive
+	literals   bool // replaces all literals of a query with a sensitive word
+	cookies    bool // replaces only cookies, next to their names
+	syntax     syntax
 
 	suits func(text string) bool // other texts are replaced as a whole if they are sensitive; nil = all suit
 

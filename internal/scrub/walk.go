@@ -314,6 +314,8 @@ func (w *walker) applyAdvanced(v pcommon.Value, key string) outcome {
 
 func (w *walker) rulesOf(as policy) *ruleset {
 	switch as {
+	case policyForm:
+		return &w.form
 	case policyURL:
 		return &w.url
 	case policyQuery:
@@ -377,7 +379,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	found := scan(t.text)
-	encoded := set == &w.url && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie|hasFold) != 0 || strings.IndexByte(t.text, '%') >= 0)
+	encoded := set.parameters && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie|hasFold) != 0 || strings.IndexByte(t.text, '%') >= 0)
 	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
 		return text
 	}
@@ -397,7 +399,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 			w.count(r.origin)
 		}
 	}
-	if encoded && set.assigns && t.parameters() {
+	if encoded && t.parameters() {
 		w.count(ruleAssignment)
 	}
 	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax) {

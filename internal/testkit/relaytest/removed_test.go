@@ -154,7 +154,7 @@ var exceptions = []struct {
 		`monitor\.config|measurements|modules|tags|sdk\.x)|measure\..*|profile\.frame\.type|profiler_id|process\.executable\.path|file\.name)$`), regexp.MustCompile(``)},
 	{"`User-Agent` headers", regexp.MustCompile(`^span\.data: (user_agent\.x|http\.request\.header\.user[-_]agent)$`), regexp.MustCompile(``)},
 	{"token counts and costs of generative AI", regexp.MustCompile(`^span\.data: gen_ai\.(usage\.x|cost\.x|token\.type)$`), regexp.MustCompile(``)},
-	{"results of MCP tools and prompts", regexp.MustCompile(`^span\.data: mcp\.(prompt\.result|tool\.result\.content)$`), regexp.MustCompile(``)},
+	{"attributes that Sentry's conventions exempt, but not its library", regexp.MustCompile(`^span\.data: (mcp\.(prompt\.result|tool\.result\.content)|aws\.secretsmanager\.secret\.name)$`), regexp.MustCompile(``)},
 }
 
 // exception returns the reason why a secret may stay, "" if it must not.

@@ -3,18 +3,19 @@
 """Runs Sentry's own data scrubber: lines of JSON from stdin to stdout.
 
 In:  an event
-Out: the event without scrubbing, and with the default settings of a project; of both, only what Sentry keeps
+Out: the event after Sentry's normalization, which decodes form bodies and query strings, without scrubbing and with the default settings of
+     a project
 
 Needs the package sentry-relay (PyPI).
 """
 import json
 import sys
 
-from sentry_relay.processing import convert_datascrubbing_config, pii_strip_event
+from sentry_relay.processing import StoreNormalizer, convert_datascrubbing_config, pii_strip_event
 
 DEFAULTS = convert_datascrubbing_config(
     {"scrubData": True, "scrubDefaults": True, "scrubIpAddresses": True, "sensitiveFields": [], "excludeFields": []})
 
 for line in sys.stdin:
-    event = json.loads(line)
+    event = StoreNormalizer().normalize_event(raw_event=line)
     print(json.dumps([pii_strip_event(config, event) for config in ({"applications": {}}, DEFAULTS)]), flush=True)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command counted measures how the work of scrubbing grows: it must be built with -cover
+// -covermode=atomic. It reads a list of texts as JSON. For each of them, repeated, at each place, it
+// prints by how much twice the size multiplies the number of executed blocks.
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"log"
+	"os"
+	"runtime/coverage"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
+)
+
+const (
+	small = 8 << 10 // bytes
+
+	// Regular expressions have another algorithm for texts above some size, which makes a step: the
+	// larger sizes decide.
+	suspicious = 2.3
+	large      = 64 << 10
+)
+
+// growth is a result.
+type growth struct {
+	Place, Settings, Text string
+	Nested                bool
+	Factor                float64
+}
+
+func main() {
+	var units []string
+	if err := json.NewDecoder(os.Stdin).Decode(&units); err != nil {
+		log.Fatal(err)
+	}
+	out := json.NewEncoder(os.Stdout)
+	every := scrub.DefaultConfig()
+	every.SQLLiterals, every.UserPaths, every.SafeFields, every.SensitiveFields = true, true, []string{"a.**.b", "author"}, []string{"sku"}
+	every.PIIConfig = `{"applications":{"$string":["@email","@mac"],"**.a":["@anything:hash"],"$span.data.'a'":["@uuid"]}}`
+	for settings, config := range map[string]scrub.Config{"default": scrub.DefaultConfig(), "all": every} {
+		s, err := scrub.New(config)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for name, put := range places {
+			for _, unit := range units {
+				measure := func(size int) float64 {
+					text := strings.Repeat(unit, size/len(unit))
+					put(s, text) // fills the caches
+					return blocks(func() { put(s, text) })
+				}
+				factor := measure(2*small) / measure(small)
+				if factor > suspicious {
+					factor = measure(2*large) / measure(large)
+				}
+				_ = out.Encode(growth{Place: name, Settings: settings, Text: unit, Factor: factor})
+			}
+		}
+		for name, nest := range nests {
+			measure := func(depth int) float64 {
+				value := any("x")
+				for range depth {
+					value = nest(value)
+				}
+				return blocks(func() { scrubAttribute(s, "anything", value) })
+			}
+			_ = out.Encode(growth{Place: name, Settings: settings, Nested: true, Factor: measure(24) / measure(12)})
+		}
+	}
+}
+
+// nests put a value into another.
+var nests = map[string]func(any) any{
+	"lists":   func(v any) any { return []any{v} },
+	"objects": func(v any) any { return map[string]any{"a": v} },
+	"pairs":   func(v any) any { return []any{"a", v} },
+	"values":  func(v any) any { return map[string]any{"name": "a", "value": v} },
+	"headers": func(v any) any { return []any{"X-A", "b", "X-C", v} },
+}
+
+// places put a text into data of a Scrubber.
+var places = map[string]func(*scrub.Scrubber, string){
+	"key":      func(s *scrub.Scrubber, text string) { scrubAttribute(s, text, "v") },
+	"long key": func(s *scrub.Scrubber, text string) { scrubAttribute(s, "http.request.header."+text, "v") },
+	"full":     func(s *scrub.Scrubber, text string) { scrubAttribute(s, "anything", text) },
+	"url":      func(s *scrub.Scrubber, text string) { scrubAttribute(s, "url.full", text) },
+	"query":    func(s *scrub.Scrubber, text string) { scrubAttribute(s, "db.query.text", "SELECT "+text) },
+	"text":     func(s *scrub.Scrubber, text string) { scrubAttribute(s, "os.name", text) },
+	"location": func(s *scrub.Scrubber, text string) { scrubAttribute(s, "code.file.path", text) },
+	"cookies":  func(s *scrub.Scrubber, text string) { scrubAttribute(s, "my.cookies", text) },
+	"bytes":    func(s *scrub.Scrubber, text string) { scrubAttribute(s, "anything", []byte(text)) },
+	"member": func(s *scrub.Scrubber, text string) {
+		scrubAttribute(s, "anything", map[string]any{text: "v", "a": text})
+	},
+	"name of pair": func(s *scrub.Scrubber, text string) { scrubAttribute(s, "anything", []any{text, text}) },
+	"name of value": func(s *scrub.Scrubber, text string) {
+		scrubAttribute(s, "anything", map[string]any{"name": text, "value": "v"})
+	},
+	"code": func(s *scrub.Scrubber, text string) {
+		scrubAttribute(s, "sentry.exceptions", []any{map[string]any{"context_line": text, "value": text}})
+	},
+	"elements": func(s *scrub.Scrubber, text string) {
+		var list []any
+		for i := 0; i+16 <= len(text); i += 16 {
+			list = append(list, text[i:i+16])
+		}
+		scrubAttribute(s, "anything", []any{list, list})
+	},
+	"message": func(s *scrub.Scrubber, text string) {
+		logs := plog.NewLogs()
+		logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(text)
+		s.Logs(logs)
+	},
+	"span name": func(s *scrub.Scrubber, text string) {
+		traces := ptrace.NewTraces()
+		traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().SetName(text)
+		s.Traces(traces)
+	},
+}
+
+func scrubAttribute(s *scrub.Scrubber, key string, value any) {
+	traces := ptrace.NewTraces()
+	attributes := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().Attributes()
+	_ = attributes.PutEmpty(key).FromRaw(value)
+	s.Traces(traces)
+}
+
+// blocks returns the number of blocks that a function executes.
+func blocks(do func()) (sum float64) {
+	if err := coverage.ClearCounters(); err != nil {
+		log.Fatal(err)
+	}
+	do()
+	var out bytes.Buffer
+	if err := coverage.WriteCounters(&out); err != nil {
+		log.Fatal(err)
+	}
+	// The format is that of the package internal/coverage: a header of 32 bytes; a segment with the
+	// number of functions, the lengths of two tables, and the tables; then for each function the
+	// number of counters, two indices, and the counters, as ULEB128.
+	data := out.Bytes()
+	functions := binary.LittleEndian.Uint64(data[32:])
+	at := 48 + int(binary.LittleEndian.Uint32(data[40:])) + int(binary.LittleEndian.Uint32(data[44:]))
+	at = (at + 3) &^ 3
+	next := func() uint64 {
+		value, size := binary.Uvarint(data[at:])
+		at += size
+		return value
+	}
+	for range functions {
+		n := next()
+		next()
+		next()
+		for range n {
+			sum += float64(next())
+		}
+	}
+	return sum
+}
