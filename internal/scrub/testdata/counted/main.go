@@ -22,11 +22,12 @@ import (
 
 const (
 	small = 8 << 10 // bytes
+	large = 128 << 10
 
-	// Regular expressions have another algorithm for texts above some size, which makes a step: the
-	// larger sizes decide.
-	suspicious = 2.3
-	large      = 64 << 10
+	// step is the growth that is measured again with larger texts. Regular expressions have another
+	// algorithm for texts above some size, which costs more per byte: growth that persists is
+	// another thing.
+	step = 2.3
 )
 
 // growth is a result.
@@ -51,15 +52,15 @@ func main() {
 			log.Fatal(err)
 		}
 		for name, put := range places {
+			put(s, strings.Repeat("x", small)) // fills the caches
 			for _, unit := range units {
 				measure := func(size int) float64 {
 					text := strings.Repeat(unit, size/len(unit))
-					put(s, text) // fills the caches
 					return blocks(func() { put(s, text) })
 				}
 				factor := measure(2*small) / measure(small)
-				if factor > suspicious {
-					factor = measure(2*large) / measure(large)
+				for size := 4 * small; factor > step && size <= large; size *= 4 {
+					factor = measure(2*size) / measure(size)
 				}
 				_ = out.Encode(growth{Place: name, Settings: settings, Text: unit, Factor: factor})
 			}
