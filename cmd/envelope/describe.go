@@ -21,8 +21,8 @@ import (
 // maxListed is the maximum number of names in one line.
 const maxListed = 5
 
-// message describes an OTLP message after scrubbing, as the receiver sends it, and keeps its profiles and spans, to link them later. Profiles
-// of a session may have spans in other envelopes.
+// message describes an OTLP message after scrubbing, as the receiver sends it, and keeps its
+// profiles and spans, to link them later. Profiles of a session may have spans in other envelopes.
 func (x *explainer) message(data any, ofSession bool) {
 	accepted := x.paint(green, "becomes")
 	switch data := data.(type) {

@@ -19,8 +19,8 @@
 // # Differences from Relay
 //
 // TestOracle compares the rules with Sentry's own library. TestOnlySentryRemoves of the package
-// relaytest looks for secrets that only the library removes; docs/scrubbing.md lists the exceptions.
-// These differences are intended:
+// relaytest looks for secrets that only the library removes; docs/scrubbing.md lists the
+// exceptions. These differences are intended:
 //
 //   - In important texts, only the match is replaced. Relay does this for log messages and
 //     generative AI. Here, it also applies to URLs, statements of SQL, span names, exception

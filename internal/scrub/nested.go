@@ -40,8 +40,8 @@ func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 
 // list scrubs the elements of a list. The value of a pair (a list of a name and a value) is treated
 // as a value under that name, and so are the values in a flat list of names and values (Node's
-// rawHeaders). Each element is visited once: two visits of the value of a pair would be 2ⁿ visits in
-// n nested pairs.
+// rawHeaders). Each element is visited once: two visits of the value of a pair would be 2ⁿ visits
+// in n nested pairs.
 func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 	name, p := w.pair(list)
 	_, filtered := w.filters(name, p)

@@ -141,8 +141,8 @@ var verbs = map[string]bool{
 	"create": true, "alter": true, "drop": true,
 }
 
-// isSQL reports whether a text begins like a statement of SQL. Sentry's servers replace a query as a
-// whole if it mentions a password. In a statement, names and keywords are not secret; commands of
+// isSQL reports whether a text begins like a statement of SQL. Sentry's servers replace a query as
+// a whole if it mentions a password. In a statement, names and keywords are not secret; commands of
 // other databases have no such structure.
 func isSQL(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n(")

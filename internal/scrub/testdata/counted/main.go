@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command counted measures how the work of scrubbing grows: it must be built with -cover
-// -covermode=atomic. It reads a list of texts as JSON. For each of them, repeated, at each place, it
-// prints by how much twice the size multiplies the number of executed blocks.
+// Command counted measures how the work of scrubbing grows. It must be built with -cover and
+// -covermode=atomic. It reads a list of texts as JSON. For each of them, repeated, at each place,
+// it prints by how much twice the size multiplies the number of executed blocks.
 package main
 
 import (
