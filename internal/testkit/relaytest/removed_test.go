@@ -43,7 +43,7 @@ var forms = []string{
 	"a=1&password\x7f=%s", "a=1&\x1fpassword\x1f=%s",
 	"<password>%s</password>", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n%s\r\n--b--",
 	"SELECT * FROM u WHERE password = '%s'", "INSERT INTO u (name, password) VALUES ('a', '%s')", "UPDATE u SET a = '%s' WHERE secret IS NULL",
-	"SELECT 1 -- the password is %s", "SELECT 1 /* secret %s */", `INSERT INTO u (password) VALUES ("%s")`, "INSERT INTO u (otp, secret) VALUES (1, %n)", "SELECT password, $$%s$$", "ALTER USER u IDENTIFIED BY '%s' PASSWORD EXPIRE",
+	"SELECT 1 -- the password is %s", "SELECT the password %s", "SELECT 1 /* secret %s */", `INSERT INTO u (password) VALUES ("%s")`, "INSERT INTO u (otp, secret) VALUES (1, %n)", "SELECT password, $$%s$$", "ALTER USER u IDENTIFIED BY '%s' PASSWORD EXPIRE",
 	"AUTH %s", "SET auth:1 %s", `{"find":"users","filter":{"password":"%s"}}`, `mutation { login(user: "a", password: "%s") { id } }`, `query { a(password: "p", b: "%s") }`,
 	"Authorization: Basic %s", "Bearer %s", "bearer\n%s", "Cookie: sid=%s; auth=1",
 	"postgres://u:%s@db/x", "https://u:%s@h/", "https://h/x?token=%s", "https://h/x?a=1&p%%61ssword=%s#f", "https://h/x?q=the+password+is+%s", "https://h/x#access_token=%s", "https://h/x?a=%s&b=password", "https://h/auth/%s",
@@ -150,6 +150,7 @@ var exceptions = []struct {
 }{
 	{"values elsewhere in a URL with a sensitive name", regexp.MustCompile(`[.: ](url|navigation|http\.(url|query|target|fragment)|nel|integrity|\w*\.?lcp|request\.fragment|` +
 		`file\.path|host\.name|server_name|user\.geo|\S*url|measure\.(launch\.intent_data|lifecycle\.intent))\b`), regexp.MustCompile(`^https://h/(x\?a=%s&b=password|auth/%s)$`)},
+	{"names and words of an SQL statement with a sensitive word", regexp.MustCompile(`\b(db\.(query\.text|statement)|sentry\.normalized_description)$`), regexp.MustCompile(`^SELECT the password %s$`)},
 	{"attributes that the receivers write themselves", regexp.MustCompile(`^span\.data: (sentry\.(exceptions|threads|breadcrumbs|debug_meta\.images|context\.\w+|fingerprint|logger|` +
 		`monitor\.config|measurements|modules|tags|sdk\.x)|measure\..*|profile\.frame\.type|profiler_id|process\.executable\.path|file\.name)$`), regexp.MustCompile(``)},
 	{"`User-Agent` headers", regexp.MustCompile(`^span\.data: (user_agent\.x|http\.request\.header\.user[-_]agent)$`), regexp.MustCompile(``)},

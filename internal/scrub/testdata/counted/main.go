@@ -73,7 +73,7 @@ func main() {
 				}
 				return blocks(func() { scrubAttribute(s, "anything", value) })
 			}
-			_ = out.Encode(growth{Place: name, Settings: settings, Nested: true, Factor: measure(24) / measure(12)})
+			_ = out.Encode(growth{Place: name, Settings: settings, Nested: true, Factor: measure(16) / measure(8)})
 		}
 	}
 }
