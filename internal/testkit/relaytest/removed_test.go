@@ -90,7 +90,7 @@ func TestOnlySentryRemoves(t *testing.T) {
 	of := map[string]specimen{}
 	for _, p := range places(t) {
 		for _, form := range forms {
-			if specimens++; !testsize.Full() && specimens%97 != 0 {
+			if specimens++; !testsize.Full() && specimens%199 != 0 {
 				continue
 			}
 			n := len(of)
