@@ -166,7 +166,7 @@ func TestSamples(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for name, file := range samples(t) {
 		t.Run(name, func(t *testing.T) {
-			stride := 1 + len(file)/12
+			stride := 1 + len(file)/8
 			switch {
 			case *damagedFiles > 0:
 				stride = 1
@@ -257,7 +257,7 @@ func TestDamagedFiles(t *testing.T) {
 			files = append(files, program)
 		}
 	}
-	count := max(*damagedFiles, 100)
+	count := max(*damagedFiles, 60)
 	if testsize.Full() {
 		count = max(count, 2000)
 	}
