@@ -136,10 +136,10 @@ func (b *badFiles) try(key, path string, read func() error) error {
 // isBad reports whether another attempt to read a file would fail, too. It would not after a
 // shutdown, or an error of the disk.
 func isBad(err error) bool {
-	if errors.Is(err, context.Canceled) || errors.Is(err, errIndexBytes) {
+	if errors.Is(err, context.Canceled) {
 		return false
 	}
-	for _, target := range []error{symbols.ErrSteps, symbols.ErrMemory, native.ErrTooLarge, native.ErrDamaged, native.ErrEmpty, debugid.ErrTooLarge} {
+	for _, target := range []error{symbols.ErrSteps, symbols.ErrMemory, native.ErrTooLarge, native.ErrDamaged, native.ErrEmpty, debugid.ErrTooLarge, errIndexBytes} {
 		if errors.Is(err, target) {
 			return true
 		}
@@ -207,7 +207,7 @@ func (f *files) attempt(ctx context.Context, w wanted) (file symbolFile, err err
 	if info, err := f.root.Stat(b.content()); err == nil {
 		content = fmt.Sprintln(info.ModTime().UnixNano(), info.Size())
 	}
-	key := fileKey(b.file.path, b.file.modified.UnixNano(), b.file.size, b.source, content, b.object.ID, b.object.Offset)
+	key := fileKey(b.file.path, b.file.modified.UnixNano(), b.file.size, b.source, content, b.object.ID, b.object.Offset, f.cfg.MaxIndexBytes)
 	err = f.bad.try(key, b.content(), func() (err error) {
 		file, err = f.read(ctx, w)
 		return err

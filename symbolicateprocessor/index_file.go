@@ -26,6 +26,7 @@ type indexFile struct {
 // reserveEvery is the number of bytes that are reserved at a time, unless the limit is small.
 const reserveEvery = 16 << 20
 
+// errIndexBytes is the error of a file that does not fit without all other indexes.
 var errIndexBytes = errors.New("the indexes are larger than store::max_index_bytes")
 
 // create creates a temporary file. Its name ends with the suffix of indexes, so that clean removes
