@@ -3,7 +3,6 @@
 package profiletransformprocessor
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -39,13 +39,13 @@ func (c *BatchConfig) enabled() bool { return c.Timeout > 0 }
 // sender returns the part of a sender's information that is forwarded with a batch, and a key that
 // is equal for senders whose messages may share a batch. Exporters use metadata and authentication
 // to select the tenant at the backend.
-func (c *BatchConfig) sender(tenant string, of client.Info) (client.Info, string) {
+func (c *BatchConfig) sender(tenant spanlink.Tenant, of client.Info) (client.Info, string) {
 	keys := c.MetadataKeys
 	if len(keys) == 0 {
 		keys = slices.DeleteFunc(slices.Sorted(of.Metadata.Keys()), func(key string) bool { return key == semconv.MetadataSentryLinkKey })
 	}
 	metadata := make(map[string][]string, len(keys))
-	group := fmt.Appendf(nil, "%q", tenant)
+	group := fmt.Appendf(nil, "%q %q", tenant.Authenticated, tenant.Stated)
 	for _, key := range keys {
 		if values := of.Metadata.Get(key); len(values) > 0 {
 			metadata[key] = values
@@ -96,7 +96,7 @@ func (q *waitQueue) closeBatch(b *batch) {
 	for _, h := range b.messages {
 		h.nextAttempt = due
 		if h.queued {
-			heap.Fix(&q.schedules[waiting], h.index)
+			q.schedules[waiting].moved(h)
 		}
 	}
 	q.signal()

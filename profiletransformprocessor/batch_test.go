@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 )
 
@@ -73,6 +74,8 @@ func TestBatchBySender(t *testing.T) {
 		{Metadata: client.NewMetadata(map[string][]string{"x-scope-orgid": {"a"}})},
 		{Metadata: client.NewMetadata(map[string][]string{"x-scope-orgid": {"b"}})},
 		{Auth: auth{"raw": "secret"}},
+		client.FromContext(as(t.Context(), project42)),
+		client.FromContext(as(t.Context(), tenant.Tenant{Ingress: tenant.Measure, Name: "42"})),
 	}
 	for range 2 {
 		for n, sender := range senders {
@@ -81,9 +84,9 @@ func TestBatchBySender(t *testing.T) {
 			require.NoError(t, h.profiles.ConsumeProfiles(ctx, numbered("2", byte(n))))
 		}
 	}
-	assert.Equal(t, map[string]int64{"": 16}, h.counts("held_messages"))
+	assert.Equal(t, map[string]int64{"": 24}, h.counts("held_messages"))
 	require.NoError(t, h.profiles.Shutdown(t.Context()))
-	for i, p := range h.received(8) {
+	for i, p := range h.received(12) {
 		numbers := numbersIn(p)
 		require.Len(t, numbers, 2)
 		require.Equal(t, numbers[0], numbers[1])
@@ -92,7 +95,7 @@ func TestBatchBySender(t *testing.T) {
 		require.Equal(t, senders[numbers[0]].Metadata.Get("x-scope-orgid"), info.Metadata.Get("X-Scope-OrgID"))
 		require.Equal(t, senders[numbers[0]].Auth, info.Auth)
 	}
-	assert.Equal(t, map[string]int64{"outcome=sent": 16}, h.counts("outgoing_profiles"))
+	assert.Equal(t, map[string]int64{"outcome=sent": 24}, h.counts("outgoing_profiles"))
 }
 
 // With metadata keys, only these separate batches, and only these are forwarded.

@@ -163,7 +163,7 @@ func TestBusyCore(t *testing.T) {
 	h := start(t, "link: {wait: 1h, keep_spans: 2h}")
 	index := h.profiles.(*profilesProcessor).linking.index
 	recordings = slices.DeleteFunc(recordings, func(p pprofile.Profiles) bool {
-		return sizeOf(p) > 1<<20 || !index.CanLink(p, time.Now()) // as in docs/load.md; others do not wait
+		return sizeOf(p) > 1<<20 || !index.CanLink("", p, time.Now()) // as in docs/load.md; others do not wait
 	})
 	var size atomic.Int64
 	var sending sync.WaitGroup

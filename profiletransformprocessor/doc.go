@@ -9,6 +9,7 @@
 //	processor.go   profiles: consume, link, reshape, forward
 //	enqueue.go     holds profiles that wait for their spans
 //	queue.go       the queue of held profiles; schedule.go its heaps, retry.go its retries
+//	tenant.go      the tenant of a message; shares of the queue
 //	batch.go       joins held messages of one tenant
 //	storage.go     the copy of the queue that survives a crash
 //	traces.go      traces: index and forward

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -36,7 +37,7 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 		return p.forwardNow(ctx, profiles)
 	}
 	h := &heldMessage{
-		parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), tenant: p.tenants.of(profiles),
+		parts: []pprofile.Profiles{profiles}, client: client.FromContext(ctx), tenant: tenantOf(ctx, p.keys, profiles),
 		arrived: time.Now(), bytes: size,
 	}
 	if p.cfg.Batch.enabled() {
@@ -97,7 +98,7 @@ func (p *profilesProcessor) bypassQueue(ctx context.Context, profiles pprofile.P
 // forwardNow links a message to the spans that have arrived and forwards it. The sender receives
 // the error.
 func (p *profilesProcessor) forwardNow(ctx context.Context, profiles pprofile.Profiles) error {
-	p.linking.link(ctx, profiles, true)
+	p.linking.link(ctx, tenant.FromContext(ctx).String(), profiles, true)
 	return p.forward(ctx, profiles)
 }
 
@@ -148,14 +149,16 @@ func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 		for _, each := range append(h.joined, h) {
 			p.telemetry.recordWait(ctx, time.Since(each.arrived), why)
 		}
+		work := 1 + h.bytes/bytesPerWork
 		var reshaped []pprofile.Profiles
 		for _, message := range dictionary.Join(h.parts) {
 			if p.linksProfiles {
-				p.linking.link(ctx, message, why != releasedDue)
+				work += p.linking.link(ctx, h.tenant.Authenticated, message, why != releasedDue)
 			}
 			reshaped = append(reshaped, p.reshape(ctx, message)...)
 		}
 		h.parts, h.bytes = reshaped, 0
+		p.queue.workDone(h, work)
 	}
 	if h.retries.suspect && h.isBatch() {
 		h.parts, h.bytes, h.separated = separate(h.parts), 0, true
@@ -177,6 +180,10 @@ func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 		p.lostAtShutdown.Add(profilesIn(h.parts))
 	}
 }
+
+// bytesPerWork is the number of bytes that are decoded, transformed and encoded in the time of a
+// unit of work, see spanlink.Options.
+const bytesPerWork = 16
 
 // retry puts a message back into the queue until its next attempt, unless the next component has
 // refused it for too long.
@@ -256,7 +263,7 @@ func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
 func (p *profilesProcessor) restore(ctx context.Context) error {
 	restored := 0
 	broken, err := p.store.load(ctx, func(h *heldMessage) {
-		h.tenant = p.tenants.of(h.parts[0])
+		h.tenant = tenantOf(client.NewContext(ctx, h.client), p.keys, h.parts[0])
 		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
 		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
 		p.compress(h)

@@ -5,6 +5,7 @@ package profiletransformprocessor
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -12,7 +13,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
@@ -23,6 +26,7 @@ var linkings collector.PerConfig[Config, linking]
 type linking struct {
 	cfg       *Config
 	index     *spanlink.Index
+	memory    *httpbody.Budget // for messages while they are linked
 	telemetry *telemetry
 	logger    *zap.Logger
 
@@ -30,6 +34,9 @@ type linking struct {
 	// first one starts.
 	traces, profiles int
 	warned           sync.Once
+
+	// Whether spans arrived with and without credentials, and whether that was logged.
+	named, anonymous, warnedSenders atomic.Bool
 
 	// Last reported.
 	sizeMu        sync.Mutex
@@ -42,7 +49,8 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 	l, _ := linkings.Acquire(cfg, func() (*linking, error) {
 		return &linking{
 			cfg: cfg, telemetry: t, logger: logger,
-			index: spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Bytes: cfg.Link.MaxIndexBytes, MaxAge: cfg.Link.KeepSpans}),
+			memory: httpbody.NewBudget(linkBytes, func(context.Context, int64) {}),
+			index:  spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Bytes: cfg.Link.MaxIndexBytes, MaxAge: cfg.Link.KeepSpans}),
 		}, nil
 	})
 	return l
@@ -75,21 +83,45 @@ func (l *linking) isActive() bool {
 
 // addTraces adds the spans of a message to the index. It does not change the message.
 func (l *linking) addTraces(ctx context.Context, traces ptrace.Traces) {
-	l.telemetry.countSpans(ctx, l.index.AddTraces(traces, time.Now()))
+	sender := tenant.FromContext(ctx).String()
+	if sender == "" {
+		l.anonymous.Store(true)
+	} else {
+		l.named.Store(true)
+	}
+	l.telemetry.countSpans(ctx, l.index.AddTraces(sender, traces, time.Now()))
 	l.report(ctx, l.index.Size())
 }
 
-// link links the samples of a message to the spans that have arrived.
-func (l *linking) link(ctx context.Context, profiles pprofile.Profiles, early bool) {
+// link links the samples of a message of a sender (by credentials) to the spans that have arrived.
+// It returns the work.
+func (l *linking) link(ctx context.Context, sender string, profiles pprofile.Profiles, early bool) (work int64) {
 	now := time.Now()
-	stats := l.index.Link(profiles, spanlink.Options{Now: now, Ambiguous: l.cfg.Link.Ambiguous, Early: early})
+	var stats spanlink.LinkStats
+	claim := l.memory.Claim(ctx)
+	claim.SetTenant(sender)
+	if claim.Acquire(min(spanlink.MaxMemory(profiles), linkBytes)) == nil {
+		stats = l.index.Link(profiles, spanlink.Options{Now: now, Tenant: sender, Ambiguous: l.cfg.Link.Ambiguous, Early: early, Work: &work})
+		claim.Release()
+	} else {
+		stats.Unlinked[spanlink.Evicted] = spanlink.Observations(profiles)
+	}
 	l.telemetry.countLinked(ctx, stats)
+	if sender != "" && l.anonymous.Load() && !l.named.Load() && !l.warnedSenders.Swap(true) {
+		l.logger.Warn("Profiles with credentials are not linked: all spans so far arrived without credentials. " +
+			"If a processor in front of profile_transform drops them, as batch does, put it behind profile_transform.")
+	}
 	for reason, count := range stats.Reasons {
 		notices.Shared.Report(notices.Notice{
 			Component: componentType.String(), Subject: "samples without a span", Reason: reason.String(), Detail: whyUnlinked[reason], Count: count, Last: now,
 		})
 	}
+	return work
 }
+
+// linkBytes is the memory for all messages that are linked at the same time. It is enough for one
+// message that needs the most.
+const linkBytes = 256 << 20
 
 // whyUnlinked explains the reasons to a user of the viewer. docs/linking.md has the details.
 var whyUnlinked = map[spanlink.Reason]string{

@@ -19,7 +19,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 // profilesProcessor is the component of one profiles pipeline.
@@ -34,7 +36,7 @@ type profilesProcessor struct {
 
 	linksProfiles  bool // there are spans to link to
 	queue          *waitQueue
-	tenants        tenantKeys
+	keys           spanlink.Keys
 	store          *store // nil without storage
 	stop           chan struct{}
 	sendCtx        context.Context // context for forwarding held messages
@@ -56,7 +58,7 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 		cfg: cfg, id: set.ID, logger: collector.LimitLogs(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
 		linking: linking,
 		queue:   newWaitQueue(cfg, telemetry),
-		tenants: tenantKeys(cfg.Link.keys().Tenant),
+		keys:    cfg.Link.keys(),
 		stop:    make(chan struct{}), sendCtx: sendCtx, cancelSends: cancelSends,
 	}, nil
 }
@@ -116,12 +118,12 @@ func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofi
 	if err != nil {
 		return err
 	}
-	canLink := p.linksProfiles && p.cfg.Link.Wait != 0 && p.linking.index.CanLink(profiles, time.Now())
+	canLink := p.linksProfiles && p.cfg.Link.Wait != 0 && p.linking.index.CanLink(tenant.FromContext(ctx).String(), profiles, time.Now())
 	if canLink || p.cfg.Batch.enabled() {
 		return p.enqueue(ctx, profiles)
 	}
 	if p.linksProfiles {
-		p.linking.link(ctx, profiles, false)
+		p.linking.link(ctx, tenant.FromContext(ctx).String(), profiles, false)
 	}
 	return p.forward(ctx, profiles)
 }

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
 // heldMessage is a message that waits for its spans, or for the next component to accept it.
@@ -20,7 +20,7 @@ type heldMessage struct {
 	compressed []compressedMessage // instead of the parts
 	isDue      bool
 	client     client.Info // the sender, which exporters may depend on
-	tenant     string
+	tenant     spanlink.Tenant
 	arrived    time.Time
 	bytes      int64  // encoded as OTLP, or compressed
 	storageKey uint64 // 0 if not stored
@@ -38,14 +38,14 @@ type heldMessage struct {
 	batch            *batch // nil = none
 	queued           bool   // in a schedule, at index
 	index            int
-	byCount, byBytes *fairshare.Entry[string, *heldMessage]
+	byCount, byBytes place
 }
 
 // waitQueue contains the held messages. They do not block each other: each message is forwarded
 // when it is due, and retried later if the next component refuses it (see retry.go).
 //
-// Tenants share the limits of the queue. When it is full, the tenant that uses the most of the
-// exhausted limit, messages or bytes, loses its oldest message.
+// Tenants share the limits of the queue, see shares. When it is full, the tenant that uses the most
+// of the exhausted limit, messages or bytes, loses its oldest message.
 type waitQueue struct {
 	maxCount   int
 	maxBytes   int64
@@ -56,7 +56,7 @@ type waitQueue struct {
 	wake       chan struct{} // signals that messages may be due earlier than planned
 
 	mu               sync.Mutex
-	byCount, byBytes fairshare.Queue[string, *heldMessage] // including messages that are reserved but not scheduled yet
+	byCount, byBytes shares // including messages that are reserved but not scheduled yet
 	schedules        [numSchedules]schedule
 	turn             int               // the schedule of the last due message
 	batches          map[string]*batch // that accept messages, by group
@@ -95,14 +95,14 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 	q.addUse(h)
 	full, limit := &q.byCount, int64(q.maxCount)
 	switch {
-	case q.byCount.Size() > limit:
-	case q.byBytes.Size() > q.maxBytes:
+	case q.byCount.senders.Size() > limit:
+	case q.byBytes.senders.Size() > q.maxBytes:
 		full, limit = &q.byBytes, q.maxBytes
 	default:
 		return admit, nil
 	}
-	other = full.LargestOldest().Value
-	belowShare := other.tenant != h.tenant && full.Use(h.tenant) <= limit/int64(full.Tenants())
+	other = full.largestOldest()
+	belowShare := full.belowShare(h, other, limit)
 	q.removeUse(h)
 	switch canTry := !other.retries.suspect && q.next.canRetry(now); {
 	case !other.queued: // this message, or another one that is not scheduled yet
@@ -122,7 +122,7 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 func (q *waitQueue) compresses() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.byBytes.Size() > q.maxBytes/compressedShare
+	return q.byBytes.senders.Size() > q.maxBytes/compressedShare
 }
 
 // add queues a message with reserved memory until its wait is over.
@@ -165,7 +165,7 @@ func (q *waitQueue) scheduleNew(ctx context.Context, h *heldMessage) {
 func (q *waitQueue) isEmpty() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.byCount.Len() == 0
+	return q.byCount.senders.Len() == 0
 }
 
 // minPause limits how often a processor without a wait time checks the queue.
@@ -179,7 +179,7 @@ func (q *waitQueue) popDue(ctx context.Context, now time.Time) (h *heldMessage, 
 	pause = max(q.wait, q.batching.Timeout, minPause) // messages that arrive meanwhile are due later
 	for i := range numSchedules {
 		s := (q.turn + 1 + i) % numSchedules
-		h := q.schedules[s].first()
+		h := q.schedules[s].first(now)
 		if h == nil {
 			continue
 		}
@@ -205,7 +205,7 @@ func (q *waitQueue) popAny(ctx context.Context) *heldMessage {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for s := range numSchedules {
-		if h := q.schedules[s].first(); h != nil {
+		if h := q.schedules[s].first(time.Time{}); h != nil {
 			return q.dequeueBatch(ctx, h)
 		}
 	}
@@ -214,13 +214,20 @@ func (q *waitQueue) popAny(ctx context.Context) *heldMessage {
 
 // addUse counts a message against the limits of its tenant.
 func (q *waitQueue) addUse(h *heldMessage) {
-	h.byCount = q.byCount.Push(h.tenant, h, 1)
-	h.byBytes = q.byBytes.Push(h.tenant, h, h.bytes)
+	h.byCount, h.byBytes = q.byCount.add(h, 1), q.byBytes.add(h, h.bytes)
 }
 
 func (q *waitQueue) removeUse(h *heldMessage) {
-	q.byCount.Remove(h.byCount)
-	q.byBytes.Remove(h.byBytes)
+	q.byCount.remove(h, h.byCount)
+	q.byBytes.remove(h, h.byBytes)
+}
+
+// workDone counts the work of linking and transforming a message, which orders the due messages of
+// senders.
+func (q *waitQueue) workDone(h *heldMessage, work int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.schedules[waiting].workDone(h.tenant.Authenticated, work)
 }
 
 func (q *waitQueue) schedule(ctx context.Context, h *heldMessage) {

@@ -95,7 +95,7 @@ func (q *waitQueue) accepted() {
 		q.schedules[suspects].add(h)
 		q.next.lastRefused = nil
 	}
-	if len(q.schedules[refused])+len(q.schedules[suspects]) > 0 {
+	if q.schedules[refused].len()+q.schedules[suspects].len() > 0 {
 		q.signal()
 	}
 }

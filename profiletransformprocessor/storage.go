@@ -20,12 +20,13 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
 // store keeps held messages in a storage extension. The keys of messages are consecutive numbers in
 // order of arrival; another key contains the range of these numbers. A second key per message
 // contains how long it has been refused, so that a restart does not reset this time. The sender's
-// metadata is stored, but not its address and authentication.
+// tenant and metadata are stored, but not its address and other attributes of its authentication.
 type store struct {
 	client storage.Client
 
@@ -83,7 +84,7 @@ func (s *store) put(ctx context.Context, h *heldMessage) error {
 
 // putRetries stores the retry state of a message.
 func (s *store) putRetries(ctx context.Context, h *heldMessage) error {
-	value := binary.BigEndian.AppendUint64([]byte{formatVersion}, uint64(h.retries.elapsed))
+	value := binary.BigEndian.AppendUint64([]byte{retriesVersion}, uint64(h.retries.elapsed))
 	value = binary.BigEndian.AppendUint32(value, uint32(h.retries.refusals))
 	return s.client.Set(ctx, retriesKeyOf(h.storageKey), collector.AppendChecksum(value))
 }
@@ -96,7 +97,7 @@ func (s *store) loadRetries(ctx context.Context, number uint64) retries {
 		return retries{}
 	}
 	value, err := collector.VerifyChecksum(stored)
-	if err != nil || len(value) != 1+8+4 || value[0] != formatVersion {
+	if err != nil || len(value) != 1+8+4 || value[0] != retriesVersion {
 		return retries{}
 	}
 	return retries{
@@ -172,21 +173,31 @@ func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) 
 func retriesKeyOf(number uint64) string { return keyOf(number) + ".retries" }
 
 // formatVersion is the first byte of a stored message. Messages of version 0 had no version byte,
-// but begin with the first byte of a length below 16 MiB, which is zero.
-const formatVersion = 1
+// but begin with the first byte of a length below 16 MiB, which is zero. Before version 2, the
+// tenant was not stored: these messages count as sent without credentials.
+const formatVersion = 2
+
+// retriesVersion is the first byte of a stored retry state.
+const retriesVersion = 1
+
+// storedSender is the JSON text at the beginning of a stored message.
+type storedSender struct {
+	Tenant   []byte              `json:"tenant,omitempty"` // not a string, so that texts that are not UTF-8 stay different
+	Metadata map[string][]string `json:"metadata"`
+}
 
 // errNewerFormat is the error for a message that a later version of the collector stored. It stays
 // in the storage.
 var errNewerFormat = fmt.Errorf("format is newer than version %d, the newest that this collector can read", formatVersion)
 
-// encodeHeld encodes a message as format version, length of the metadata, metadata (JSON) and
-// profiles (OTLP).
+// encodeHeld encodes a message as format version, length of the sender, sender (JSON) and profiles
+// (OTLP).
 func encodeHeld(h *heldMessage) ([]byte, error) {
-	metadata := map[string][]string{}
+	sender := storedSender{[]byte(h.tenant.Authenticated), map[string][]string{}}
 	for key := range h.client.Metadata.Keys() {
-		metadata[key] = h.client.Metadata.Get(key)
+		sender.Metadata[key] = h.client.Metadata.Get(key)
 	}
-	head, err := json.Marshal(metadata)
+	head, err := json.Marshal(sender)
 	if err != nil {
 		return nil, err
 	}
@@ -214,22 +225,34 @@ func decodeHeld(value []byte) (*heldMessage, error) {
 	if len(value) > 0 && value[0] > formatVersion {
 		return nil, errNewerFormat
 	}
-	if len(value) > 0 && value[0] == formatVersion {
-		value = value[1:]
+	version := byte(0)
+	if len(value) > 0 && value[0] > 0 {
+		version, value = value[0], value[1:]
 	}
 	if len(value) < 4 || uint32(len(value)-4) < binary.BigEndian.Uint32(value) {
 		return nil, errors.New("message is truncated")
 	}
 	head, body := value[4:4+binary.BigEndian.Uint32(value)], value[4+binary.BigEndian.Uint32(value):]
-	metadata := map[string][]string{}
-	if err := json.Unmarshal(head, &metadata); err != nil {
-		return nil, fmt.Errorf("metadata: %w", err)
+	var sender storedSender
+	var err error
+	if version < 2 {
+		err = json.Unmarshal(head, &sender.Metadata)
+	} else {
+		err = json.Unmarshal(head, &sender)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sender: %w", err)
 	}
 	profiles, err := (&pprofile.ProtoUnmarshaler{}).UnmarshalProfiles(body)
 	if err != nil {
 		return nil, fmt.Errorf("profiles: %w", err)
 	}
 	h := &heldMessage{parts: []pprofile.Profiles{profiles}, arrived: time.Now(), bytes: int64(len(body))}
-	h.client.Metadata = client.NewMetadata(metadata)
+	of := tenant.Parse(string(sender.Tenant))
+	if of != (tenant.Tenant{}) {
+		h.client = client.FromContext(tenant.NewContext(context.Background(), of))
+	}
+	h.tenant.Authenticated = of.String()
+	h.client.Metadata = client.NewMetadata(sender.Metadata)
 	return h, nil
 }

@@ -5,6 +5,7 @@ package profiletransformprocessor
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -120,11 +122,12 @@ func TestStorageWithBrokenContent(t *testing.T) {
 	assert.Equal(t, 3, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
 }
 
-// What earlier versions stored is read; what a later version stored stays for it.
+// What earlier versions stored is read, as that of a sender without credentials; what a later
+// version stored stays for it.
 func TestStorageFormats(t *testing.T) {
 	h := start(t, stored)
 	for range 3 {
-		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+		require.NoError(t, h.profiles.ConsumeProfiles(as(t.Context(), project42), recorded()))
 	}
 	left := h.store.crash()
 	change := func(key string, change func([]byte) []byte) {
@@ -133,19 +136,26 @@ func TestStorageFormats(t *testing.T) {
 		require.Equal(t, byte(formatVersion), value[0])
 		left.values[key] = collector.AppendChecksum(change(bytes.Clone(value)))
 	}
-	change("1", func(value []byte) []byte { return value[1:] })
-	change("2", func(value []byte) []byte { return append([]byte{formatVersion + 1}, value[1:]...) })
-	newer := bytes.Clone(left.values["2"])
+	unversioned := func(value []byte) []byte { // the head had the metadata alone
+		body := value[1+4+binary.BigEndian.Uint32(value[1:]):]
+		return append([]byte("\x00\x00\x00\x12{\"x-old\":[\"shop\"]}"), body...)
+	}
+	change("1", unversioned)
+	change("2", func(value []byte) []byte { return append([]byte{1}, unversioned(value)...) })
+	change("3", func(value []byte) []byte { return append([]byte{formatVersion + 1}, value[1:]...) })
+	newer := bytes.Clone(left.values["3"])
 
 	after := startWith(t, stored, left)
 	assert.Equal(t, map[string]int64{"": 2}, after.counts("restored_profiles"))
 	assert.Equal(t, map[string]int64{"": 1}, after.counts("storage_errors"))
 	assert.Equal(t, 1, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
 	require.NoError(t, after.profiles.Shutdown(context.Background()))
-	for _, p := range after.received(2) {
+	for i, p := range after.received(2) {
 		dictionarytest.MustBeValid(t, p)
+		assert.Zero(t, tenant.FromContext(after.sink.contexts[i]))
+		assert.Equal(t, []string{"shop"}, client.FromContext(after.sink.contexts[i]).Metadata.Get("x-old"))
 	}
-	assert.Equal(t, newer, left.values["2"])
+	assert.Equal(t, newer, left.values["3"])
 }
 
 // What an earlier configuration stored is delivered when nothing is linked any more, and new

@@ -198,7 +198,7 @@ func (x *explainer) stats(s spanlink.LinkStats) {
 // linkAll links profiles to spans of other envelopes, as the profile_transform processor does.
 func (x *explainer) linkAll() {
 	for _, traces := range x.traces {
-		x.spans.AddTraces(traces, time.Now())
+		x.spans.AddTraces("", traces, time.Now())
 	}
 	var all spanlink.LinkStats
 	for _, profiles := range x.chunks {

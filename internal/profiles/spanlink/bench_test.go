@@ -191,7 +191,7 @@ func fullIndex(n int) *Index {
 	spans := func(yield func(Span) bool) {
 		sessions := make([][]Session, threads/10)
 		for i := range sessions {
-			sessions[i] = []Session{{Tenant: fmt.Sprint(i % 10), Parts: [maxSessionParts]string{fmt.Sprintf("%032d", i)}}}
+			sessions[i] = []Session{{Tenant: Tenant{Stated: fmt.Sprint(i % 10)}, Parts: [maxSessionParts]string{fmt.Sprintf("%032d", i)}}}
 		}
 		for i := range uint64(n) {
 			of := sessions[i/10%uint64(len(sessions))]

@@ -68,7 +68,7 @@ func BenchmarkContention(b *testing.B) {
 							x.Link(p, Options{Now: start, Ambiguous: Skip})
 						}
 						now := start.Add(time.Duration(n/messages) * 2 * time.Hour) // the same spans again, after they have expired
-						x.AddTraces(input[n%messages], now)
+						x.AddTraces("", input[n%messages], now)
 					}
 				})
 			}
@@ -98,7 +98,7 @@ func BenchmarkAddTraces(b *testing.B) {
 		keys := compile(Sentry)
 		for n := range b.N {
 			count := 0
-			for range keys.spans(input[n%messages]) {
+			for range keys.spans("", input[n%messages]) {
 				count++
 			}
 			if count != spans {
@@ -111,7 +111,7 @@ func BenchmarkAddTraces(b *testing.B) {
 		x := NewIndex(Sentry, Limits{Spans: 1_000_000, MaxAge: time.Hour})
 		for n := range b.N {
 			now := start.Add(time.Duration(n/messages) * 2 * time.Hour)
-			if added := x.AddTraces(input[n%messages], now); added.Indexed != spans {
+			if added := x.AddTraces("", input[n%messages], now); added.Indexed != spans {
 				b.Fatal(added)
 			}
 		}

@@ -9,7 +9,8 @@
 // A sample was taken in a session (a run of a profiler, or a process), on a thread, at an instant.
 // Session and thread together are a track. The candidates are the spans of the same tenant on the
 // same track that cover the instant: start ≤ instant < end. A sample is never linked to a span that
-// is not a candidate.
+// is not a candidate. The caller passes the tenant of each message, which comes from its
+// credentials. Attributes only subdivide it (see [Tenant]).
 //
 //	     t1    t2     t3    t4     t5   t6
 //	     ·     ·      ·     ·      ·    ·
@@ -62,11 +63,16 @@
 // The index holds a limited number of spans, in limited memory, for a limited time. Time counts
 // from the arrival of a span, independently of client clocks. When the index is full, the tenant
 // that uses the most memory loses its oldest spans. Spans that do not fit, spans that arrive too
-// late, and samples without a link are counted by reason. The work per message is limited as well.
+// late, and samples without a link are counted by reason.
+//
+// Adding, removing and finding a span visits O(log n) entries of the index. What a message may
+// visit is limited by its size, and memory is checked against that limit before it is allocated.
+// The lock is held for some thousands of spans at a time: a query of a long track consists of
+// several windows of time.
 //
 //	keys.go           the attributes that state tenant, session, thread and segment
 //	traces.go         reads the spans of a message
-//	index.go          the index; its parts are session.go, track.go and interval.go
+//	index.go          the index; its parts are session.go, track.go, interval_tree.go and interval.go
 //	records           the memory of its records, without pointers
 //	waiting.go        spans that wait for their segment
 //	program.go        spans that state no session

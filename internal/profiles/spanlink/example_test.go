@@ -44,7 +44,7 @@ func ExampleIndex() {
 
 	now := time.Now()
 	index := spanlink.NewIndex(spanlink.OTel, spanlink.Limits{Spans: 1000, MaxAge: time.Minute})
-	index.AddTraces(traces, now)
+	index.AddTraces("", traces, now)
 	stats := index.Link(profiles, spanlink.Options{Now: now, Ambiguous: spanlink.Skip})
 
 	fmt.Println("linked:", stats.Linked)

@@ -46,7 +46,7 @@ func FuzzLink(f *testing.F) {
 		before, valid := countObservations(p), len(conformance.Check(p)) == 0
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(Sentry.Spans(spans), start)
-		concerned := x.CanLink(p, start)
+		concerned := x.CanLink("", p, start)
 		stats := x.Link(p, options)
 		require.Equal(t, before, countObservations(p))
 		if stats.Linked > 0 {

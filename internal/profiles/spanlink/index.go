@@ -28,8 +28,10 @@ type Index struct {
 	sessions map[Session]*session
 	recent   list.List           // sessions, most recently used first
 	waiting  map[spanKey]orphans // by the segment that they wait for
+	arrived  []spanKey           // segments that arrived in the current message while spans waited for them
 	orphans  map[intervalRef]*orphan
-	tenants  map[string]*tenant
+	tenants  map[Tenant]*tenant
+	accounts map[string]*account
 
 	// The records, and their references by key.
 	intervals records.Slab[intervalRef, interval]
@@ -44,11 +46,12 @@ type Index struct {
 	lastSegment segmentRef
 	lastProgram *Session // see noteStatedSession
 
-	largest [kinds]bySize
+	largest [kinds]largestFirst[*accountUse]
 	oldest  byAge
 	sizes   [kinds]int64 // sum of all shares
 	count   int          // of intervals
 
+	maxFound  int       // about as many spans are found while a query holds the lock
 	startedAt time.Time // arrival times count from this time
 	stats     SpanStats
 	reported  SpanStats // the part of the statistics that Add and Expire have returned
@@ -58,8 +61,9 @@ type Index struct {
 func NewIndex(keys Keys, limits Limits) *Index {
 	limits.Spans = min(limits.Spans, MaxSpans)
 	x := &Index{
-		keys: compile(keys), limits: limits, maxBytes: limits.maxBytes(),
-		sessions: map[Session]*session{}, waiting: map[spanKey]orphans{}, orphans: map[intervalRef]*orphan{}, tenants: map[string]*tenant{},
+		keys: compile(keys), limits: limits, maxBytes: limits.maxBytes(), maxFound: maxHeld,
+		sessions: map[Session]*session{}, waiting: map[spanKey]orphans{}, orphans: map[intervalRef]*orphan{},
+		tenants: map[Tenant]*tenant{}, accounts: map[string]*account{},
 	}
 	x.spans = records.NewTable(func(r intervalRef) uint64 {
 		key := x.key(x.intervals.At(r))
@@ -106,31 +110,49 @@ func (x *Index) Size() Size {
 // Add adds spans and returns the statistics since the last call of Add or Expire, because linking
 // can also drop spans.
 func (x *Index) Add(spans iter.Seq[Span], now time.Time) SpanStats {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.addAll(spans, now)
-	return x.statsSinceReport()
+	return x.takeStats()
 }
 
 func (x *Index) addAll(spans iter.Seq[Span], now time.Time) {
 	x.expire(now)
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	for s := range spans {
 		x.add(s, now)
 		x.enforceLimits()
 	}
 	x.lastProgram = nil
+	arrived := x.arrived
+	x.arrived = nil
+	for _, segment := range arrived {
+		for !x.resolveWaiting(segment, now) {
+			x.yield()
+		}
+	}
+}
+
+// maxHeld is the maximum number of spans that are added, moved, dropped or found while the lock is
+// held once, which takes a few milliseconds.
+const maxHeld = 1 << 13
+
+// yield lets others use the index. A mutex that somebody has waited for longer than a millisecond
+// goes to the one who waits.
+func (x *Index) yield() {
+	x.mu.Unlock()
+	x.mu.Lock()
 }
 
 // Expire drops the spans that are too old and returns the same statistics as Add. Add also expires
 // spans; Expire is for times without traffic.
 func (x *Index) Expire(now time.Time) SpanStats {
-	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.expire(now)
-	return x.statsSinceReport()
+	return x.takeStats()
 }
 
-func (x *Index) statsSinceReport() SpanStats {
+func (x *Index) takeStats() SpanStats {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	stats := x.stats.since(x.reported)
 	x.reported = x.stats
 	return stats
@@ -168,7 +190,9 @@ func (x *Index) add(s Span, now time.Time) {
 	} else {
 		x.addToTracks(key, s, now)
 	}
-	x.resolveWaiting(key, now)
+	if _, any := x.waiting[key]; any {
+		x.arrived = append(x.arrived, key)
+	}
 	x.dropTenant(t)
 }
 
@@ -189,7 +213,7 @@ func (x *Index) addToTracks(key spanKey, s Span, now time.Time) {
 
 // addToTrack adds an interval to a track, and counts it.
 func (x *Index) addToTrack(l *track, r intervalRef) {
-	l.add(r)
+	l.intervals.add(&x.intervals, r)
 	if l.session.kind() == unstated {
 		x.stats.Unstated++
 	} else {
@@ -224,16 +248,31 @@ func (x *Index) insert(key spanKey, s Span, l trackRef, k kind, now time.Time) i
 	return r
 }
 
-// expire drops the spans and the empty sessions that are too old.
+// expire drops the spans and the empty sessions that are too old. The caller does not hold the
+// lock.
 func (x *Index) expire(now time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	latest := x.sinceStart(now) - x.limits.MaxAge
-	for len(x.oldest) > 0 && x.intervals.At(x.oldest[0].oldest).arrived.before(latest) {
+	for dropped := 1; x.dropOldest(latest); dropped++ {
+		if dropped%maxHeld == 0 {
+			x.yield()
+		}
+	}
+}
+
+// dropOldest drops the oldest span or else the oldest empty session, if it is too old.
+func (x *Index) dropOldest(latest time.Duration) bool {
+	if len(x.oldest) > 0 && x.intervals.At(x.oldest[0].oldest).arrived.before(latest) {
 		x.stats.Expired++
 		x.drop(x.oldest[0].oldest, lostExpired)
+		return true
 	}
-	for s := x.leastRecent(); s != nil && s.touched.before(latest) && len(s.tracks) == 0; s = x.leastRecent() {
+	if s := x.leastRecent(); s != nil && s.touched.before(latest) && len(s.tracks) == 0 {
 		x.dropSession(s)
+		return true
 	}
+	return false
 }
 
 // drop removes an interval, and records the time range that its session lost.
@@ -249,7 +288,7 @@ func (x *Index) drop(r intervalRef, why lostKind) {
 	x.dropTenant(t)
 }
 
-// remove removes an interval from the index. Its track may keep the record for a while.
+// remove removes an interval from the index, and its track with its last interval.
 func (x *Index) remove(r intervalRef) {
 	i := x.intervals.At(r)
 	if i.sibling != 0 {
@@ -260,11 +299,11 @@ func (x *Index) remove(r intervalRef) {
 	}
 	x.removeFromShare(r)
 	x.removeSegment(i.segment)
-	i.segment = 0
 	x.count--
-	if i.track == 0 {
-		x.intervals.Release(r)
-	} else {
-		x.removeFromTrack(x.tracks.At(i.track))
+	if i.track != 0 {
+		l := x.tracks.At(i.track)
+		l.intervals.remove(&x.intervals, r)
+		x.dropTrack(l)
 	}
+	x.intervals.Release(r)
 }

@@ -66,7 +66,7 @@ func TestFlood(t *testing.T) {
 		"long threads":        func(i uint64) Span { s := on(i, 0, i, i+10); s.Thread = fmt.Sprintf("%0256d", i); return s },
 		"many tenants": func(i uint64) Span {
 			s := on(i, 0, i, i+10)
-			s.Tenant = fmt.Sprint(i)
+			s.Tenant.Stated = fmt.Sprint(i)
 			s.Sessions = []Session{{Tenant: s.Tenant}}
 			return s
 		},
@@ -90,7 +90,7 @@ func TestFlood(t *testing.T) {
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
-		assert.LessOrEqual(t, x.intervals.Len(), limit*maxRemoved/(maxRemoved-1), name)
+		assert.LessOrEqual(t, x.intervals.Len(), limit, name)
 		assert.LessOrEqual(t, len(x.waiting), limit, name)
 		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
 
@@ -103,6 +103,7 @@ func TestFlood(t *testing.T) {
 		assert.Empty(t, x.orphans, name)
 		assert.Empty(t, x.waiting, name)
 		assert.Empty(t, x.tenants, name)
+		assert.Empty(t, x.accounts, name)
 		assert.Zero(t, x.sizes, name)
 	}
 }
@@ -176,7 +177,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(each(append(spans, parents...)...), start)
-		require.Equal(t, spanID(2), x.intervals.At(x.span(spanKey{traceID(1), spanID(3), x.tenants[""].ref})).parent)
+		require.Equal(t, spanID(2), x.intervals.At(x.span(spanKey{traceID(1), spanID(3), x.tenants[Tenant{}].ref})).parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])
@@ -312,12 +313,17 @@ func TestTooMuchWork(t *testing.T) {
 	profile := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
 	defer l.release()
-	l.work = maxWork - 1
-	l.profile(profile, values{}, nil)
+	work := l.limit
+	l.profile(profile, &origin{})
+	work, l.work = l.work, work-l.work
 	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
 	profile.Samples().At(0).SetLinkIndex(0)
-	l.profile(profile, values{}, nil)
-	assert.Equal(t, LinkStats{Linked: 1, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
+	l.profile(profile, &origin{})
+	assert.Equal(t, LinkStats{Linked: 2}, l.stats, "exactly at the limit")
+	profile.Samples().At(0).SetLinkIndex(0)
+	l.work = l.limit - work + 1
+	l.profile(profile, &origin{})
+	assert.Equal(t, LinkStats{Linked: 2, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
 }
 
 // Ancestors count as work, too: many profiles of one span each, with very many common ancestors,
@@ -330,7 +336,7 @@ func TestWayUpIsWork(t *testing.T) {
 	p := benchProfile(1)
 	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
 	defer l.release()
-	l.profile(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0), values{}, nil)
+	l.profile(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0), &origin{})
 	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
 	assert.Greater(t, l.work, climbWork*deep-climbWork)
 }

@@ -20,14 +20,12 @@ import (
 type interval struct {
 	id, parent   pcommon.SpanID
 	start, end   uint64
-	segment      segmentRef // none after removal from the index, until the next sweep of its track
-	track        trackRef   // none while it waits for its segment, and for segments without a session
+	segment      segmentRef
+	track        trackRef // none while it waits for its segment, and for segments without a session
 	arrived      arrival
 	sibling      intervalRef // a circular list of the intervals of the span, from newer to older; none if there is only one
 	older, newer intervalRef // neighbors in its share, by arrival
 }
-
-func (i *interval) isRemoved() bool { return i.segment == 0 }
 
 // intervalRef refers to an interval of an index.
 type intervalRef int32

@@ -15,8 +15,9 @@ import (
 // Keys names the attributes that identify the track of a span or sample. They are read from the
 // span, or from the sample and its profile, then from scope and resource; the innermost value wins.
 type Keys struct {
-	// Tenant separates data that must never be combined, such as projects. The first attribute that
-	// is present is used.
+	// Tenant subdivides an authenticated tenant, for example by the projects of a gateway. The
+	// first attribute that is present is used. It is read from the resource only: receivers
+	// overwrite resource attributes, but not those of spans and samples, which clients set.
 	Tenant []string
 	// Session is a run of a profiler, or a process. Each element is one way to identify it: a list
 	// of attributes that must all be present. Spans are indexed in every way that applies; profiles
@@ -101,18 +102,27 @@ func (k *Keys) Validate() error {
 		return fmt.Errorf("thread: must name an attribute")
 	}
 	c := compile(*k)
-	if len(c.names) > maxKeys {
-		return fmt.Errorf("%d attributes in total, must be at most %d", len(c.names), maxKeys)
+	if total := len(c.names) + len(c.tenant); total > maxKeys {
+		return fmt.Errorf("%d attributes in total, must be at most %d", total, maxKeys)
 	}
-	if slices.Contains(c.names, "") {
+	if slices.Contains(c.names, "") || slices.Contains(c.tenant, "") {
 		return fmt.Errorf("names of attributes must not be empty")
 	}
 	return nil
 }
 
+// Tenant is the user that data belongs to. Data of different tenants is never combined.
+type Tenant struct {
+	// Authenticated comes from the credentials of the sender; "" for senders without credentials.
+	Authenticated string
+	// Stated is the value of the attribute of Keys.Tenant. Data can state any value, so it only
+	// subdivides the authenticated tenant.
+	Stated string
+}
+
 // Session identifies a session. It is comparable and exact.
 type Session struct {
-	Tenant string
+	Tenant Tenant
 	Way    int // index in Keys.Session, or programWay
 	Parts  [maxSessionParts]string
 }
@@ -128,7 +138,7 @@ type values [maxKeys]string
 // compiledKeys are Keys with slots instead of names.
 type compiledKeys struct {
 	names           []string
-	tenant          []slot
+	tenant          []string
 	session         [][]slot
 	thread, segment slot
 	threadName      slot
@@ -146,9 +156,6 @@ func compile(k Keys) (c compiledKeys) {
 		}
 		return slot(i)
 	}
-	for _, name := range k.Tenant {
-		c.tenant = append(c.tenant, number(name))
-	}
 	for _, way := range k.Session {
 		var slots []slot
 		for _, name := range way {
@@ -164,7 +171,7 @@ func compile(k Keys) (c compiledKeys) {
 	}
 	c.thread, c.segment = number(k.Thread), optional(k.Segment)
 	c.threadName, c.mainThread = optional(k.ThreadName), optional(k.MainThread)
-	c.program, c.streamed = k.Program, k.Streamed
+	c.tenant, c.program, c.streamed = k.Tenant, k.Program, k.Streamed
 	return c
 }
 
@@ -195,21 +202,41 @@ func valueText(value pcommon.Value) string {
 	return ""
 }
 
-func (c *compiledKeys) tenantOf(v *values) string {
-	for _, s := range c.tenant {
-		if v[s] != "" {
-			return v[s]
+// StatedTenant returns the tenant that a resource states, or "".
+func (k *Keys) StatedTenant(resource pcommon.Map) string { return statedTenant(k.Tenant, resource) }
+
+func statedTenant(keys []string, resource pcommon.Map) string {
+	for _, key := range keys {
+		if value, ok := resource.Get(key); ok {
+			if text := valueText(value); text != "" {
+				return text
+			}
 		}
 	}
 	return ""
 }
 
+// origin is what the resource and the scope of a record state.
+type origin struct {
+	values
+	tenant  Tenant
+	program *Session // see Keys.Program; nil if not stated
+}
+
+// resource returns the origin of the records of a resource.
+func (c *compiledKeys) resource(authenticated string, attributes pcommon.Map) (of origin) {
+	c.read(attributes, &of.values)
+	of.tenant = Tenant{authenticated, statedTenant(c.tenant, attributes)}
+	of.program = c.programOf(attributes, of.tenant)
+	return of
+}
+
 // sessions appends the session once for each way to identify it that applies, in the order of
 // Keys.Session.
-func (c *compiledKeys) sessions(v *values, list []Session) []Session {
+func (c *compiledKeys) sessions(tenant Tenant, v *values, list []Session) []Session {
 ways:
 	for way, slots := range c.session {
-		session := Session{Tenant: c.tenantOf(v), Way: way}
+		session := Session{Tenant: tenant, Way: way}
 		for i, s := range slots {
 			if v[s] == "" {
 				continue ways
@@ -221,9 +248,8 @@ ways:
 	return list
 }
 
-// programOf returns the session for the unstated spans of a program, or nil. v has the values of
-// the resource.
-func (c *compiledKeys) programOf(resource pcommon.Map, v *values) *Session {
+// programOf returns the session for the unstated spans of a program, or nil.
+func (c *compiledKeys) programOf(resource pcommon.Map, tenant Tenant) *Session {
 	if len(c.program) == 0 {
 		return nil
 	}
@@ -237,5 +263,5 @@ func (c *compiledKeys) programOf(resource pcommon.Map, v *values) *Session {
 			return nil
 		}
 	}
-	return &Session{Tenant: c.tenantOf(v), Way: programWay, Parts: parts}
+	return &Session{Tenant: tenant, Way: programWay, Parts: parts}
 }

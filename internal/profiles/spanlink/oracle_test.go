@@ -38,8 +38,9 @@ func TestAgainstTheOracle(t *testing.T) {
 		for range 3 {
 			r.Shuffle(len(traces), func(i, j int) { traces[i], traces[j] = traces[j], traces[i] })
 			x := NewIndex(Sentry, Limits{Spans: 10_000, MaxAge: time.Hour})
+			x.maxFound = [...]int{1, 3, maxHeld}[r.IntN(3)]
 			for _, message := range traces {
-				x.AddTraces(message, start)
+				x.AddTraces("", message, start)
 			}
 			linked := pprofile.NewProfiles()
 			input.CopyTo(linked)

@@ -31,7 +31,9 @@ func (p Policy) Validate() error {
 // Options are the settings for linking one message.
 type Options struct {
 	Now       time.Time
+	Tenant    string // of the message, from its credentials
 	Ambiguous Policy
+	Work      *int64 // is increased by the work, in units of about 100 ns, if it is not nil
 	// Shift is added to sample times before they are compared with span times. The samples keep
 	// their times.
 	Shift int64
@@ -57,7 +59,7 @@ const (
 	NoSpan                   // no span covered it
 	Ambiguous                // several spans without a common ancestor covered it
 	Late                     // no span covered it, and spans of that time had already expired
-	Evicted                  // no span covered it, and spans of that time were evicted, the profile could not wait, or its message exceeds maxWork
+	Evicted                  // no span covered it, and spans of that time were evicted, the profile could not wait, or its message exceeds its limit of work
 	Aggregated               // the sample has no timestamps; counted once per sample
 	Attributes               // the sample has too many attributes to be split
 	reasons

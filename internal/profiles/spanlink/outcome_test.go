@@ -35,9 +35,10 @@ func TestAddStats(t *testing.T) {
 func TestBuffersBegin(t *testing.T) {
 	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]intervalRef, 2), positions: make([]int32, 4)}
 	f.reset()
+	f.beginPart(0)
 	assert.Empty(t, f.nodes)
 	assert.Empty(t, f.indexed)
-	assert.Empty(t, f.positions)
+	assert.Equal(t, []int32{0}, f.positions)
 	m := timelineBuilder{sections: make([]section, 3), cells: make([]int32, 2)}
 	m.reset()
 	assert.Empty(t, m.sections)

@@ -3,6 +3,7 @@
 package spanlink
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,8 @@ func TestPolicies(t *testing.T) {
 		f.assignOrder()
 		var m timelineBuilder
 		m.reset()
-		assert.Equal(t, want, m.build(&f, []spanRun{{1, 10, 0}, {2, 6, 1}, {3, 5, 2}}, policy, 0, 20).sections, policy)
+		m.begin()
+		m.add(&f, []spanRun{{1, 10, 0}, {2, 6, 1}, {3, 5, 2}}, policy, 0, 20, math.MaxInt)
+		assert.Equal(t, want, m.end(0, 20).sections, policy)
 	}
 }

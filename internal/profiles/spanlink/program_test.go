@@ -69,13 +69,13 @@ func TestUnstatedSpans(t *testing.T) {
 	}{
 		"the only session": {want: assumed},
 		"another session": {
-			before: func(x *Index) { x.CanLink(profileOf("11.12.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink("", profileOf("11.12.0", "two", 1), start) },
 			want:   unlinked,
 		},
 		"another session, then this one": {
 			before: func(x *Index) {
-				x.CanLink(profileOf("11.12.0", "two", 1), start)
-				x.CanLink(profileOf("11.12.0", "one", 1), start)
+				x.CanLink("", profileOf("11.12.0", "two", 1), start)
+				x.CanLink("", profileOf("11.12.0", "one", 1), start)
 			},
 			want: unlinked,
 		},
@@ -86,19 +86,19 @@ func TestUnstatedSpans(t *testing.T) {
 			want: unlinked,
 		},
 		"another session, long ago": {
-			before: func(x *Index) { x.CanLink(profileOf("11.12.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink("", profileOf("11.12.0", "two", 1), start) },
 			after:  keep + time.Second, want: assumed,
 		},
 		"another session of another program": {
-			before: func(x *Index) { x.CanLink(profileOf("11.1.0", "two", 1), start) },
+			before: func(x *Index) { x.CanLink("", profileOf("11.1.0", "two", 1), start) },
 			want:   assumed,
 		},
 		"spans that state a session": {
-			before: func(x *Index) { x.AddTraces(streamedTrace("11.12.0", "one"), start) },
+			before: func(x *Index) { x.AddTraces("", streamedTrace("11.12.0", "one"), start) },
 			want:   LinkStats{Linked: 1},
 		},
 		"spans that state another session": {
-			before: func(x *Index) { x.AddTraces(streamedTrace("11.12.0", "two"), start) },
+			before: func(x *Index) { x.AddTraces("", streamedTrace("11.12.0", "two"), start) },
 			want:   unlinked,
 		},
 	} {
@@ -108,12 +108,12 @@ func TestUnstatedSpans(t *testing.T) {
 		}
 		now := start.Add(c.after)
 		if name != "spans that state another session" && name != "spans that state a session" {
-			stats := x.AddTraces(streamedTrace("11.12.0", ""), now)
+			stats := x.AddTraces("", streamedTrace("11.12.0", ""), now)
 			assert.Equal(t, []int64{2, 1}, []int64{stats.Unstated, stats.Waiting}, name)
 		}
 		p := pprofile.NewProfiles()
 		one.CopyTo(p)
-		assert.True(t, x.CanLink(p, now), name)
+		assert.True(t, x.CanLink("", p, now), name)
 		assert.Equal(t, c.want, x.Link(p, Options{Now: now, Ambiguous: Skip}), name)
 		if c.want == assumed {
 			assert.Equal(t, spanID(2), p.Dictionary().LinkTable().At(1).SpanID(), "%s: the child", name)
@@ -121,7 +121,7 @@ func TestUnstatedSpans(t *testing.T) {
 	}
 
 	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: keep})
-	x.AddTraces(streamedTrace("11.12.0", ""), start)
+	x.AddTraces("", streamedTrace("11.12.0", ""), start)
 	stats := x.Link(profileOf("11.12.0", "one", 2), Options{Now: start, Ambiguous: Skip})
 	assert.Equal(t, LinkStats{Unlinked: [reasons]int64{NoSpan: 2}}, stats, "two threads")
 
@@ -130,25 +130,25 @@ func TestUnstatedSpans(t *testing.T) {
 		span.Attributes().Remove("sentry.trace_lifecycle")
 	}
 	x = NewIndex(Sentry, Limits{Spans: 100, MaxAge: keep})
-	assert.Equal(t, SpanStats{NoSession: 2, Waiting: 1}, x.AddTraces(transaction, start), "in a transaction the profiler would be named")
+	assert.Equal(t, SpanStats{NoSession: 2, Waiting: 1}, x.AddTraces("", transaction, start), "in a transaction the profiler would be named")
 }
 
 // If a span with a session follows spans without one, these may belong to a process without a
 // profiler.
 func TestUnstatedSpansBesideStated(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
-	x.AddTraces(streamedTrace("11.12.0", ""), start)
+	x.AddTraces("", streamedTrace("11.12.0", ""), start)
 	stated := streamedTrace("11.12.0", "one")
 	for _, span := range stated.ResourceSpans().At(0).ScopeSpans().At(0).Spans().All() {
 		span.SetTraceID(traceID(2))
 		span.SetStartTimestamp(1e12)
 		span.SetEndTimestamp(2e12)
 	}
-	x.AddTraces(stated, start)
+	x.AddTraces("", stated, start)
 	stats := x.Link(profileOf("11.12.0", "one", 1), Options{Now: start, Ambiguous: Skip})
 	assert.Equal(t, LinkStats{Unlinked: [reasons]int64{NoSpan: 1}}, stats)
 	x.Add(each(), start.Add(2*time.Hour))
-	x.AddTraces(streamedTrace("11.12.0", ""), start.Add(2*time.Hour))
+	x.AddTraces("", streamedTrace("11.12.0", ""), start.Add(2*time.Hour))
 	p := profileOf("11.12.0", "one", 1)
 	assert.Equal(t, LinkStats{Assumed: 1}, x.Link(p, Options{Now: start.Add(2 * time.Hour), Ambiguous: Skip}), "long after")
 }

@@ -4,7 +4,6 @@ package spanlink
 
 import (
 	"math"
-	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -22,32 +21,35 @@ type sampleTrack struct {
 	first, last uint64 // of its observations, by the clock of spans
 
 	// The result of the query.
-	runs       []spanRun
-	lost       [2]extent
-	overBudget bool // not queried because of maxWork
-	assumed    bool // the spans state only the program instead of a session, or a different ID of the main thread
-	timeline   timeline
+	lost        [2]extent
+	limited     bool // the query stopped at limitedFrom, because of the work limit
+	limitedFrom uint64
+	assumed     bool // the spans state only the program instead of a session, or a different ID of the main thread
+	timeline    timeline
 }
 
 // sampleTracks finds the tracks of the samples of a message.
 type sampleTracks struct {
-	keys *compiledKeys
+	keys   *compiledKeys
+	tenant Tenant
 
 	// The attribute table: the slot and the text of each entry.
 	slots []slot
 	texts []string
 
-	list     []sampleTrack
-	byValues map[values]int32 // track by attribute values
-	byThread map[int32]int32  // track by the attribute with the thread, for samples without other keys; 0 = no attribute
-	bySample []int32          // track by sample; none for samples without timestamps
+	list         []sampleTrack
+	byValues     map[values]int32 // track by attribute values
+	byThread     map[int32]int32  // track by the attribute with the thread, for samples without other keys; 0 = no attribute
+	observations int              // of all samples with timestamps
+	bySample     []int32          // track by sample; none for samples without timestamps
+	threads      map[string]bool  // of all tracks; empty if not needed so far
 }
 
 // readDictionary reads the attribute table of a message.
 func (t *sampleTracks) readDictionary(keys *compiledKeys, d pprofile.ProfilesDictionary) {
 	t.keys = keys
 	if t.byValues == nil {
-		t.byValues, t.byThread = map[values]int32{}, map[int32]int32{}
+		t.byValues, t.byThread, t.threads = map[values]int32{}, map[int32]int32{}, map[string]bool{}
 	}
 	view := dictionary.NewView(d)
 	n := d.AttributeTable().Len()
@@ -77,24 +79,28 @@ func (t *sampleTracks) readAttributes(attributes pcommon.Int32Slice, v *values) 
 	}
 }
 
-// read finds the tracks of a profile's samples. v has the values of scope and resource; shift
-// converts sample times to the clock of spans.
-func (t *sampleTracks) read(profile pprofile.Profile, v values, shift int64) {
-	t.beginProfile(profile, &v)
+// read finds the tracks of a profile's samples. shift converts sample times to the clock of spans.
+func (t *sampleTracks) read(profile pprofile.Profile, of *origin, shift int64) {
+	v := t.beginProfile(profile, of)
 	for _, sample := range profile.Samples().All() {
 		at := int32(none)
 		if times := sample.TimestampsUnixNano(); times.Len() > 0 {
 			at = t.trackOf(sample, &v)
 			t.list[at].extend(times, shift)
+			t.observations += times.Len()
 		}
 		t.bySample = append(t.bySample, at)
 	}
 	t.findSoleThreads()
 }
 
-func (t *sampleTracks) beginProfile(profile pprofile.Profile, v *values) {
+// beginProfile returns the values of the profile.
+func (t *sampleTracks) beginProfile(profile pprofile.Profile, of *origin) values {
 	t.reset()
-	t.readAttributes(profile.AttributeIndices(), v)
+	v := of.values
+	t.tenant = of.tenant
+	t.readAttributes(profile.AttributeIndices(), &v)
+	return v
 }
 
 // reset drops the tracks of a profile.
@@ -103,11 +109,13 @@ func (t *sampleTracks) reset() {
 	t.list, t.bySample = t.list[:0], t.bySample[:0]
 	clear(t.byValues)
 	clear(t.byThread)
+	clear(t.threads)
+	t.tenant, t.observations = Tenant{}, 0
 }
 
 // firstIdentified returns the first track that can be looked up in the index, or nil.
-func (t *sampleTracks) firstIdentified(profile pprofile.Profile, v values) *sampleTrack {
-	t.beginProfile(profile, &v)
+func (t *sampleTracks) firstIdentified(profile pprofile.Profile, of *origin) *sampleTrack {
+	v := t.beginProfile(profile, of)
 	for _, sample := range profile.Samples().All() {
 		if sample.TimestampsUnixNano().Len() == 0 {
 			continue
@@ -163,7 +171,7 @@ func (t *sampleTracks) lookup(v *values) int32 {
 	if !known {
 		at = int32(len(t.list))
 		t.byValues[*v] = at
-		track := sampleTrack{sessions: t.keys.sessions(v, nil), thread: v[t.keys.thread], first: math.MaxUint64}
+		track := sampleTrack{sessions: t.keys.sessions(t.tenant, v, nil), thread: v[t.keys.thread], first: math.MaxUint64}
 		track.mainThread = t.keys.mainThread != noSlot && track.thread != "" && v[t.keys.mainThread] == track.thread
 		t.list = append(t.list, track)
 	}
@@ -203,7 +211,12 @@ func (t *sampleTracks) findSoleThreads() {
 
 // hasThread reports whether any samples are from a thread.
 func (t *sampleTracks) hasThread(id string) bool {
-	return slices.ContainsFunc(t.list, func(track sampleTrack) bool { return track.thread == id })
+	if len(t.threads) == 0 {
+		for i := range t.list {
+			t.threads[t.list[i].thread] = true
+		}
+	}
+	return t.threads[id]
 }
 
 // isIdentified reports whether session and thread are known, so that the track can be looked up in
@@ -217,7 +230,7 @@ func (t *sampleTrack) unlinkedReason(instant uint64, o *Options) Reason {
 		return NoSession
 	case t.thread == "":
 		return NoThread
-	case o.Early, t.overBudget, t.lost[lostEvicted].contains(instant):
+	case o.Early, t.limited && instant >= t.limitedFrom, t.lost[lostEvicted].contains(instant):
 		return Evicted
 	case t.lost[lostExpired].contains(instant):
 		return Late

@@ -95,7 +95,7 @@ func (x *Index) track(key Session, thread string, now time.Time) *track {
 
 // dropTrack removes a track if it has no spans.
 func (x *Index) dropTrack(l *track) {
-	if l.live == 0 {
+	if l.intervals.count == 0 {
 		delete(l.session.tracks, l.thread)
 		if l.session.main == l {
 			l.session.main = nil
@@ -134,7 +134,7 @@ func (s *Session) textSize() (size int64) {
 // cloneFor returns a copy of the session with its own texts. Texts of a message may share one
 // allocation, which would otherwise stay in memory.
 func (s Session) cloneFor(t *tenant) Session {
-	s.Tenant = t.name
+	s.Tenant = t.Tenant
 	for i := range s.Parts {
 		s.Parts[i] = strings.Clone(s.Parts[i])
 	}

@@ -14,14 +14,15 @@ import (
 // TestSessionsAreCopies: texts in the index do not keep their original message in memory.
 func TestSessionsAreCopies(t *testing.T) {
 	message := strings.Repeat("x", 1000)
-	s := Session{Tenant: message[:10]}
+	s := Session{Tenant: Tenant{message[:10], message[10:20]}}
 	for i := range s.Parts {
-		s.Parts[i] = message[i+10 : i+20]
+		s.Parts[i] = message[i+20 : i+30]
 	}
 	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
 	c := s.cloneFor(x.tenant(s.Tenant))
 	assert.Equal(t, s, c)
-	assert.NotSame(t, unsafe.StringData(s.Tenant), unsafe.StringData(c.Tenant))
+	assert.NotSame(t, unsafe.StringData(s.Tenant.Authenticated), unsafe.StringData(c.Tenant.Authenticated))
+	assert.NotSame(t, unsafe.StringData(s.Tenant.Stated), unsafe.StringData(c.Tenant.Stated))
 	for i := range s.Parts {
 		assert.NotSame(t, unsafe.StringData(s.Parts[i]), unsafe.StringData(c.Parts[i]))
 	}

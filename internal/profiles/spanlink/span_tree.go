@@ -11,24 +11,32 @@ import (
 
 // spanTree contains some spans of the index with all their ancestors. It may have several roots. It
 // is a copy, because the index may change meanwhile.
+//
+// The tree consists of parts, which are built one after another. No span of a part is related to a
+// span of another part: a span may be in several parts.
 type spanTree struct {
 	nodes     []treeNode
-	indexed   []intervalRef // the first interval of each node, while the tree is built
-	positions []int32       // a hash table of node positions plus one, by interval
+	begin     int           // of the nodes of the last part
+	indexed   []intervalRef // the first interval of each node of the last part
+	positions []int32       // a hash table of positions in indexed plus one, by interval
 	lastAdded int32         // the last added node, or none
+	climbed   int           // ancestors that were looked up, see takeClimbed
 
 	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
 }
 
-func (tree *spanTree) reset() {
-	tree.nodes, tree.indexed, tree.positions = tree.nodes[:0], tree.indexed[:0], tree.positions[:0]
+func (tree *spanTree) reset() { tree.nodes = tree.nodes[:0] }
+
+// beginPart begins another part, of about n spans. Intervals of the previous part may no longer
+// exist.
+func (tree *spanTree) beginPart(n int) {
+	tree.begin, tree.indexed, tree.positions = len(tree.nodes), tree.indexed[:0], tree.positions[:0]
+	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
+	tree.growPositions(n)
 }
 
-// grow prepares for about n more spans from another track.
-func (tree *spanTree) grow(n int) {
-	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
-	tree.growPositions(len(tree.nodes) + n)
-}
+// interval returns the first interval of a node of the last part.
+func (tree *spanTree) interval(at int32) intervalRef { return tree.indexed[int(at)-tree.begin] }
 
 // growPositions makes room for n nodes.
 func (tree *spanTree) growPositions(n int) {
@@ -69,11 +77,11 @@ type treeNode struct {
 const none = -1
 
 // add returns the position in the tree of the span of an interval. It adds the span and its
-// ancestors if necessary.
-func (tree *spanTree) add(x *Index, r intervalRef) int32 {
+// ancestors if necessary, but looks up at most maxClimb ancestors.
+func (tree *spanTree) add(x *Index, r intervalRef, maxClimb int) int32 {
 	first := int32(none)
 	child := int32(none)
-	for r != 0 {
+	for r != 0 && tree.climbed <= maxClimb {
 		r = x.first(r)
 		at, known := tree.position(r)
 		i := x.intervals.At(r)
@@ -88,6 +96,9 @@ func (tree *spanTree) add(x *Index, r intervalRef) int32 {
 		if known {
 			break
 		}
+		if child != none {
+			tree.climbed++
+		}
 		child = at
 		if r = tree.recentParent(x, i); r == 0 {
 			r = x.parentOf(i)
@@ -97,17 +108,22 @@ func (tree *spanTree) add(x *Index, r intervalRef) int32 {
 	return first
 }
 
+// takeClimbed returns, and resets, the number of ancestors that were looked up.
+func (tree *spanTree) takeClimbed() (n int) {
+	n, tree.climbed = tree.climbed, 0
+	return n
+}
+
 // position returns the position of the span with this first interval. It notes the next free
 // position if the span is new.
 func (tree *spanTree) position(r intervalRef) (at int32, known bool) {
-	tree.growPositions(len(tree.nodes) + 1)
+	tree.growPositions(len(tree.indexed) + 1)
 	slot := &tree.positions[tree.slot(r)]
-	if *slot != 0 {
-		return *slot - 1, true
+	if known = *slot != 0; !known {
+		tree.indexed = append(tree.indexed, r)
+		*slot = int32(len(tree.indexed))
 	}
-	tree.indexed = append(tree.indexed, r)
-	*slot = int32(len(tree.indexed))
-	return *slot - 1, false
+	return int32(tree.begin) + *slot - 1, known
 }
 
 // maxRecentSteps bounds the search in recentParent. A longer search costs as much as a lookup in
@@ -119,7 +135,7 @@ const maxRecentSteps = 8
 func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
 	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
 		if node := &tree.nodes[at]; node.id == i.parent {
-			if r := tree.indexed[at]; x.inOneTrace(x.intervals.At(r), i) {
+			if r := tree.interval(at); x.inOneTrace(x.intervals.At(r), i) {
 				return r
 			}
 		}
@@ -151,36 +167,39 @@ func (x *Index) parentOf(i *interval) intervalRef {
 	return 0
 }
 
-// assignOrder walks the complete tree and sets pre and post.
+// assignOrder walks the last part of the tree, which must be complete, and sets pre and post.
 func (tree *spanTree) assignOrder() {
 	tree.cutCycles()
+	nodes, begin := tree.nodes[tree.begin:], int32(tree.begin)
 	// The children of each node, as a linked list. The roots are the children of an extra node at
-	// the end.
-	tree.firstChild, tree.nextSibling = filled(tree.firstChild, len(tree.nodes)+1, none), filled(tree.nextSibling, len(tree.nodes), none)
+	// the end. Positions in the lists count from the begin of the part.
+	tree.firstChild, tree.nextSibling = filled(tree.firstChild, len(nodes)+1, none), filled(tree.nextSibling, len(nodes), none)
 	firstChild, nextSibling := tree.firstChild, tree.nextSibling
-	for i := range tree.nodes {
-		parent := tree.nodes[i].parent
-		if parent == none {
-			parent = int32(len(tree.nodes))
+	for i := range nodes {
+		parent := nodes[i].parent - begin
+		if nodes[i].parent == none {
+			parent = int32(len(nodes))
 		}
 		nextSibling[i], firstChild[parent] = firstChild[parent], int32(i)
 	}
 	pre, post := int32(0), int32(0)
-	for at := firstChild[len(tree.nodes)]; at != none; {
-		tree.nodes[at].pre = pre
+	for at := firstChild[len(nodes)]; at != none; {
+		nodes[at].pre = pre
 		pre++
 		if firstChild[at] != none {
 			at = firstChild[at]
 			continue
 		}
 		for at != none {
-			tree.nodes[at].post = post
+			nodes[at].post = post
 			post++
 			if nextSibling[at] != none {
 				at = nextSibling[at]
 				break
 			}
-			at = tree.nodes[at].parent
+			if at = nodes[at].parent; at != none {
+				at -= begin
+			}
 		}
 	}
 }
@@ -188,14 +207,15 @@ func (tree *spanTree) assignOrder() {
 // cutCycles makes each span that is its own ancestor a root. Only broken or hostile data contains
 // such spans.
 func (tree *spanTree) cutCycles() {
-	tree.visitedBy = filled(tree.visitedBy, len(tree.nodes), none)
+	begin := int32(tree.begin)
+	tree.visitedBy = filled(tree.visitedBy, len(tree.nodes)-tree.begin, none)
 	visitedBy := tree.visitedBy // the walk that visited the node
-	for i := range tree.nodes {
-		at := int32(i)
-		for ; at != none && visitedBy[at] == none; at = tree.nodes[at].parent {
-			visitedBy[at] = int32(i)
+	for i := begin; i < int32(len(tree.nodes)); i++ {
+		at := i
+		for ; at != none && visitedBy[at-begin] == none; at = tree.nodes[at].parent {
+			visitedBy[at-begin] = i
 		}
-		for at != none && visitedBy[at] == int32(i) { // this walk was here before: a cycle
+		for at != none && visitedBy[at-begin] == i { // this walk was here before: a cycle
 			at, tree.nodes[at].parent = tree.nodes[at].parent, none
 		}
 	}

@@ -15,7 +15,7 @@ func TestNear(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 	on := func(tenant string, trace, id, parent uint64) intervalRef {
 		s := Span{Trace: traceID(trace), ID: spanID(id), Parent: spanID(parent), Start: id}
-		return x.insert(spanKey{s.Trace, s.ID, x.tenant(tenant).ref}, s, 0, stated, start)
+		return x.insert(spanKey{s.Trace, s.ID, x.tenant(Tenant{Stated: tenant}).ref}, s, 0, stated, start)
 	}
 	child := func(tenant string, trace, parent uint64) *interval {
 		return x.intervals.At(on(tenant, trace, 100+uint64(x.count), parent))

@@ -10,13 +10,29 @@ import (
 	"time"
 )
 
-// tenant is one user of the shared index, for example a project. When the index is full, the tenant
-// that uses the most loses its own oldest spans. Package fairshare implements the same rule, but
-// its queue would need more memory per span.
+// tenant is one user of the shared index, for example a project. Package fairshare implements the
+// same rule as the index, but its queue would need more memory per span.
 type tenant struct {
-	ref    tenantRef
-	name   string
-	shares [kinds]share
+	Tenant
+	ref     tenantRef
+	account *account
+	shares  [kinds]share
+}
+
+// account has the tenants with the same credentials. When the index is full, the account that uses
+// the most loses spans, and of its tenants the one that uses the most. Data can state any number of
+// tenants, but they share one account.
+type account struct {
+	name    string
+	tenants int
+	uses    [kinds]accountUse
+}
+
+// accountUse is the part of the index that an account uses for one kind.
+type accountUse struct {
+	size      int64 // bytes, estimated
+	shares    largestFirst[*share]
+	inLargest int // position in Index.largest
 }
 
 type tenantRef int32
@@ -39,6 +55,7 @@ const unstatedDivisor = 4
 // share is the part of the index that a tenant uses for one kind.
 type share struct {
 	tenant         *tenant
+	account        *accountUse
 	kind           kind
 	size           int64       // bytes, estimated
 	count          int         // spans and sessions
@@ -57,8 +74,7 @@ const (
 	// baseBytes are allowed in addition, because in a small index tracks and chunks hold only few
 	// spans each.
 	baseBytes = 128 << 10
-	// MaxSpans is the maximum of Limits.Spans: references have 26 bits, and some refer to removed
-	// spans.
+	// MaxSpans is the maximum of Limits.Spans: references have 26 bits.
 	MaxSpans = 50_000_000
 
 	spanSize    = 85  // an interval, and its references in the hash table and in the track
@@ -68,7 +84,7 @@ const (
 	trackSize   = 200
 	sessionSize = 640
 	programSize = 200 + maxSessionParts*maxText // in addition to sessionSize
-	shareSize   = 450
+	shareSize   = 700                           // with its account
 )
 
 // maxBytes returns the memory limit of the index.
@@ -83,21 +99,33 @@ func (l Limits) maxBytes() int64 {
 }
 
 // tenant returns a tenant, which it adds if necessary; dropTenant removes it.
-func (x *Index) tenant(name string) *tenant {
-	if x.lastTenant != nil && x.lastTenant.name == name { // consecutive spans mostly have the same tenant
+func (x *Index) tenant(name Tenant) *tenant {
+	if x.lastTenant != nil && x.lastTenant.Tenant == name { // consecutive spans mostly have the same tenant
 		return x.lastTenant
 	}
 	t := x.tenants[name]
 	if t == nil {
-		t = &tenant{ref: x.byTenant.Alloc(), name: strings.Clone(name)}
+		t = &tenant{ref: x.byTenant.Alloc(), account: x.account(name.Authenticated)}
+		t.Tenant = Tenant{t.account.name, strings.Clone(name.Stated)}
+		t.account.tenants++
 		*x.byTenant.At(t.ref) = t
 		for k := range t.shares {
-			t.shares[k].tenant, t.shares[k].kind = t, kind(k)
+			t.shares[k].tenant, t.shares[k].account, t.shares[k].kind = t, &t.account.uses[k], kind(k)
 		}
-		x.tenants[t.name] = t
+		x.tenants[t.Tenant] = t
 	}
 	x.lastTenant = t
 	return t
+}
+
+// account returns an account, which it adds if necessary; dropTenant removes it.
+func (x *Index) account(name string) *account {
+	a := x.accounts[name]
+	if a == nil {
+		a = &account{name: strings.Clone(name)}
+		x.accounts[a.name] = a
+	}
+	return a
 }
 
 func (x *Index) tenantOf(i *interval) *tenant { return *x.byTenant.At(x.segments.At(i.segment).tenant) }
@@ -153,7 +181,10 @@ func (x *Index) setKind(r intervalRef, k kind) {
 func (x *Index) addUse(s *share, size int64) {
 	if s.count++; s.count == 1 {
 		size += shareSize
-		heap.Push(&x.largest[s.kind], s)
+		if len(s.account.shares) == 0 {
+			heap.Push(&x.largest[s.kind], s.account)
+		}
+		heap.Push(&s.account.shares, s)
 	}
 	x.changeSize(s, size)
 }
@@ -165,16 +196,23 @@ func (x *Index) removeUse(s *share, size int64) {
 	}
 	x.changeSize(s, -size)
 	if s.count == 0 {
-		heap.Remove(&x.largest[s.kind], s.inLargest)
+		heap.Remove(&s.account.shares, s.inLargest)
+		if len(s.account.shares) == 0 {
+			heap.Remove(&x.largest[s.kind], s.account.inLargest)
+		}
 	}
 }
 
 // changeSize changes the memory that a share uses.
 func (x *Index) changeSize(s *share, size int64) {
 	s.size += size
+	s.account.size += size
 	x.sizes[s.kind] += size
 	if s.count > 0 {
-		heap.Fix(&x.largest[s.kind], s.inLargest)
+		heap.Fix(&s.account.shares, s.inLargest)
+	}
+	if len(s.account.shares) > 0 {
+		heap.Fix(&x.largest[s.kind], s.account.inLargest)
 	}
 }
 
@@ -186,9 +224,12 @@ func (x *Index) changeSegments(t tenantRef, count int64) {
 // dropTenant removes a tenant if it has neither spans nor sessions.
 func (x *Index) dropTenant(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
-		delete(x.tenants, t.name)
+		delete(x.tenants, t.Tenant)
 		x.byTenant.Release(t.ref)
 		x.lastTenant = nil
+		if t.account.tenants--; t.account.tenants == 0 {
+			delete(x.accounts, t.account.name)
+		}
 	}
 }
 
@@ -199,7 +240,7 @@ func (x *Index) enforceLimits() {
 		if len(x.largest[stated]) == 0 || len(x.largest[unstated]) > 0 && x.sizes[unstated] > x.maxBytes/unstatedDivisor {
 			k = unstated
 		}
-		x.evict(x.largest[k][0])
+		x.evict(x.largest[k][0].shares[0])
 	}
 }
 
@@ -227,30 +268,41 @@ func (x *Index) sinceStart(now time.Time) time.Duration {
 	return now.Sub(x.startedAt)
 }
 
-// bySize is a heap of shares, largest first.
-type bySize []*share
+// largestFirst is a heap of uses, largest first.
+type largestFirst[T use] []T
 
-func (h bySize) Len() int           { return len(h) }
-func (h bySize) Less(i, j int) bool { return h[i].size > h[j].size }
-func (h bySize) Swap(i, j int) {
+// use is a part of the memory of the index.
+type use interface {
+	bytes() int64
+	place() *int // in the heap
+}
+
+func (s *share) bytes() int64      { return s.size }
+func (s *share) place() *int       { return &s.inLargest }
+func (a *accountUse) bytes() int64 { return a.size }
+func (a *accountUse) place() *int  { return &a.inLargest }
+
+func (h largestFirst[T]) Len() int           { return len(h) }
+func (h largestFirst[T]) Less(i, j int) bool { return h[i].bytes() > h[j].bytes() }
+func (h largestFirst[T]) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].inLargest, h[j].inLargest = i, j
+	*h[i].place(), *h[j].place() = i, j
 }
 
 // Push implements heap.Interface.
-func (h *bySize) Push(x any) {
-	s := x.(*share)
-	s.inLargest = len(*h)
-	*h = append(*h, s)
+func (h *largestFirst[T]) Push(x any) {
+	u := x.(T)
+	*u.place() = len(*h)
+	*h = append(*h, u)
 }
 
 // Pop implements heap.Interface.
-func (h *bySize) Pop() any {
+func (h *largestFirst[T]) Pop() any {
 	last := len(*h) - 1
-	s := (*h)[last]
-	(*h)[last] = nil
+	u := (*h)[last]
+	clear((*h)[last:])
 	*h = (*h)[:last]
-	return s
+	return u
 }
 
 // byAge is a heap of shares with spans, ordered by their oldest span.

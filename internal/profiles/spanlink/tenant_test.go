@@ -13,6 +13,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
+var (
+	quietTenant = Tenant{Authenticated: "1/42", Stated: "42"}
+	noisy       = Tenant{Stated: "42"} // states the same project, without credentials
+)
+
 // A tenant that floods the index loses only its own spans: other tenants keep theirs, and their
 // profiles are linked.
 func TestFairShares(t *testing.T) {
@@ -23,7 +28,7 @@ func TestFairShares(t *testing.T) {
 	}
 	of := func(i uint64) Span {
 		s := on(i, 0, i, i+10)
-		s.Tenant, s.Sessions = "noisy", []Session{{Tenant: "noisy"}}
+		s.Tenant, s.Sessions = noisy, []Session{{Tenant: noisy}}
 		return s
 	}
 	text := func(i uint64) string { return fmt.Sprintf("%0256d", i) }
@@ -39,7 +44,13 @@ func TestFairShares(t *testing.T) {
 		"spans that wait for one": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, spanID(1e9); return s },
 		"unstated": func(i uint64) Span {
 			s := of(i)
-			s.Sessions, s.Program, s.Streamed = nil, &Session{Tenant: "noisy", Way: programWay, Parts: [maxSessionParts]string{text(i)}}, true
+			s.Sessions, s.Program, s.Streamed = nil, &Session{Tenant: noisy, Way: programWay, Parts: [maxSessionParts]string{text(i)}}, true
+			return s
+		},
+		"stated tenants": func(i uint64) Span {
+			s := of(i)
+			s.Tenant.Stated = text(i)
+			s.Sessions[0].Tenant = s.Tenant
 			return s
 		},
 		"segments of nowhere": func(i uint64) Span { s := of(i); s.Sessions, s.Segment = nil, s.ID; return s },
@@ -49,7 +60,7 @@ func TestFairShares(t *testing.T) {
 			x := NewIndex(Sentry, Limits{Spans: limit, MaxAge: time.Hour})
 			quiet := func(i uint64) Span {
 				s := on(1e6+i, 0, i*benchInterval, (i+1)*benchInterval)
-				s.Tenant, s.Sessions = "quiet", []Session{{Tenant: "quiet", Parts: [maxSessionParts]string{"session"}}}
+				s.Tenant, s.Sessions = quietTenant, []Session{{Tenant: quietTenant, Parts: [maxSessionParts]string{"session"}}}
 				return s
 			}
 			const spans = limit / 4
@@ -58,14 +69,14 @@ func TestFairShares(t *testing.T) {
 			assert.LessOrEqual(t, x.Size().Spans, limit)
 			for i := range flood { // profiles of sessions without spans
 				x.mu.Lock()
-				x.touch(Session{Tenant: "noisy", Parts: [maxSessionParts]string{text(i)}}, start)
+				x.touch(Session{Tenant: noisy, Parts: [maxSessionParts]string{text(i)}}, start)
 				x.enforceLimits()
 				x.mu.Unlock()
 			}
 
 			p := benchProfile(benchThreads * spans)
-			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", "quiet")
-			assert.Equal(t, int64(spans), x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked, "%v", x.Add(each(), start))
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("sentry.project_id", "42")
+			assert.Equal(t, int64(spans), x.Link(p, Options{Now: start, Tenant: quietTenant.Authenticated, Ambiguous: Skip}).Linked, "%v", x.Add(each(), start))
 		})
 	}
 }
@@ -90,7 +101,7 @@ func TestUnstatedMakeRoom(t *testing.T) {
 		s.Sessions, s.Program, s.Streamed = nil, &Session{Way: programWay}, true
 		return s
 	}
-	count := func(k kind) int { return x.tenants[""].shares[k].count }
+	count := func(k kind) int { return x.tenants[Tenant{}].shares[k].count }
 	x.Add(upTo(limit, unstatedSpan), start)
 	assert.Greater(t, count(unstated), limit*9/10, "there is room")
 	x.Add(upTo(2*limit, func(i uint64) Span { return on(i, 0, i, i+10) }), start)

@@ -58,14 +58,21 @@ func (l *timeline) at(instant uint64) (p section, last uint64) {
 type timelineBuilder struct {
 	activeSpans
 	sections []section
+	first    int // section of the current timeline
 	cells    []int32
 }
 
 func (b *timelineBuilder) reset() { b.sections, b.cells = b.sections[:0], b.cells[:0] }
 
-// build returns the timeline of runs, for the instants from first to last.
-func (b *timelineBuilder) build(tree *spanTree, runs []spanRun, policy Policy, first, last uint64) timeline {
-	sections := b.sweep(tree, runs, policy)
+// begin begins a timeline, which starts without a span. The caller adds its windows by time.
+func (b *timelineBuilder) begin() {
+	b.first = len(b.sections)
+	b.sections = append(b.sections, section{span: none})
+}
+
+// end returns the timeline for the instants from first to last.
+func (b *timelineBuilder) end(first, last uint64) timeline {
+	sections := b.sections[b.first:]
 	shift := uint8(bits.Len64((last - first) / uint64(2*len(sections)))) // 63 at most
 	count := int((last-first)>>shift) + 1
 	b.cells = slices.Grow(b.cells, count+1)
@@ -79,32 +86,44 @@ func (b *timelineBuilder) build(tree *spanTree, runs []spanRun, policy Policy, f
 	return timeline{sections, first, shift, b.cells[begin:]}
 }
 
-// sweep applies the rule of the package. It visits the starts and ends of the runs in order. It
-// needs only two of the active spans, the first by post and the last by pre: the positions of all
-// others lie between them, so a common ancestor of these two is a common ancestor of all.
-func (b *timelineBuilder) sweep(tree *spanTree, runs []spanRun, policy Policy) []section {
+// add applies the rule of the package to a window, from one instant to another. It visits the
+// starts and ends of the runs in order. It needs only two of the active spans, the first by post
+// and the last by pre: the positions of all others lie between them, so a common ancestor of these
+// two is a common ancestor of all. It returns the number of steps to ancestors, and stops early
+// after maxSteps.
+func (b *timelineBuilder) add(tree *spanTree, runs []spanRun, policy Policy, from, to uint64, maxSteps int) (steps int, until uint64) {
 	slices.SortFunc(runs, tree.compareRuns)
-	begin := len(b.sections)
-	b.sections = append(slices.Grow(b.sections, 2*len(runs)+1), section{span: none}) // one per start and end
+	b.sections = slices.Grow(b.sections, 2*len(runs)+1) // one per start and end
 	w := &b.activeSpans
 	w.reset(tree, runs, policy)
-	for started := 0; started < len(runs) || len(w.ends) > 0; {
-		if len(w.ends) > 0 {
-			w.now = w.ends[0].key
-		}
-		if started < len(runs) && (len(w.ends) == 0 || runs[started].start < w.now) {
-			w.now = runs[started].start
-		}
-		w.endRuns()
-		for ; started < len(runs) && runs[started].start == w.now; started++ {
+	w.now = from
+	for started := 0; ; {
+		for ; started < len(runs) && runs[started].start <= w.now; started++ {
 			w.startRun(int32(started))
 		}
 		span, ambiguous := w.choose()
 		if last := b.sections[len(b.sections)-1]; last.span != span || last.ambiguous != ambiguous {
 			b.sections = append(b.sections, section{w.now, span, ambiguous})
 		}
+		if started == len(runs) && len(w.ends) == 0 {
+			return w.steps, to
+		}
+		if len(w.ends) > 0 {
+			w.now = w.ends[0].key
+		}
+		if started < len(runs) && (len(w.ends) == 0 || runs[started].start < w.now) {
+			w.now = runs[started].start
+		}
+		if w.now >= to || w.steps > maxSteps {
+			return w.steps, min(w.now, to)
+		}
+		w.endRuns()
 	}
-	return b.sections[begin:]
+}
+
+// addUnknown adds a section without a span.
+func (b *timelineBuilder) addUnknown(from uint64) {
+	b.sections = append(b.sections, section{from: from, span: none})
 }
 
 // compareRuns orders runs by start, outer spans before inner ones.
@@ -125,13 +144,14 @@ type activeSpans struct {
 	runs   []spanRun // sorted
 	policy Policy
 	now    uint64
+	steps  int // to ancestors
 
 	ends                   priorityQueue[uint64] // the ends of the active runs
 	byPost, byPre, byStart priorityQueue[int32]
 }
 
 func (w *activeSpans) reset(tree *spanTree, runs []spanRun, policy Policy) {
-	w.tree, w.runs, w.policy = tree, runs, policy
+	w.tree, w.runs, w.policy, w.steps, w.ends = tree, runs, policy, 0, w.ends[:0]
 	w.clear()
 }
 
@@ -177,6 +197,7 @@ func (w *activeSpans) choose() (span int32, vague bool) {
 			return lowest, false
 		}
 		lowest = w.tree.nodes[lowest].parent
+		w.steps++
 	}
 	if w.policy != Innermost {
 		return none, true

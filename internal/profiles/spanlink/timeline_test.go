@@ -36,7 +36,27 @@ func TestTimelineFindsPieces(t *testing.T) {
 			p.first, p.last = min(p.first, i), max(p.last, i)
 		}
 		m.reset()
-		line := m.build(&f, runs, Skip, p.first, p.last)
+		m.begin()
+		for from, end := p.first, max(p.last, p.last+1); from < end || from == p.first; { // in random windows
+			to := end
+			if r.IntN(2) == 0 && from+1 < end {
+				to = from + 1 + r.Uint64N(end-from-1)
+			}
+			var inWindow []spanRun
+			for _, run := range runs {
+				if run.start < to && run.end > from {
+					inWindow = append(inWindow, run)
+				}
+			}
+			for i := range f.nodes {
+				f.nodes[i].running = 0
+			}
+			m.add(&f, inWindow, Skip, from, to, math.MaxInt)
+			if from = to; to == end {
+				break
+			}
+		}
+		line := m.end(p.first, p.last)
 		require.LessOrEqual(t, len(line.cells), 4*len(line.sections)+2)
 		for _, i := range instants {
 			want := line.sections[0]

@@ -15,7 +15,7 @@ import (
 
 // Span has the fields of a span that the index needs.
 type Span struct {
-	Tenant     string
+	Tenant     Tenant
 	Trace      pcommon.TraceID
 	ID, Parent pcommon.SpanID
 	Segment    pcommon.SpanID // its own ID if it is a segment; zero if not stated
@@ -27,17 +27,15 @@ type Span struct {
 	Streamed   bool           // it was sent individually, see Keys.Streamed
 }
 
-// AddTraces adds the spans of a message. It copies the data that it needs and does not change the
-// message.
-func (x *Index) AddTraces(traces ptrace.Traces, now time.Time) SpanStats {
+// AddTraces adds the spans of a message of an authenticated tenant. It copies the data that it
+// needs and does not change the message.
+func (x *Index) AddTraces(tenant string, traces ptrace.Traces, now time.Time) SpanStats {
 	b := batches.Get().(*spanBatch)
 	defer batches.Put(b)
 	defer b.reset()
-	for s := range x.keys.spans(traces) {
+	for s := range x.keys.spans(tenant, traces) {
 		if len(b.spans) == batchSpans {
-			x.mu.Lock()
 			x.addAll(slices.Values(b.spans), now)
-			x.mu.Unlock()
 			b.reset()
 		}
 		b.add(s)
@@ -74,21 +72,19 @@ func (b *spanBatch) reset() {
 // Spans returns the spans of a message, as read by an index with these keys.
 func (k *Keys) Spans(traces ptrace.Traces) iter.Seq[Span] {
 	c := compile(*k)
-	return c.spans(traces)
+	return c.spans("", traces)
 }
 
-func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
+func (c *compiledKeys) spans(tenant string, traces ptrace.Traces) iter.Seq[Span] {
 	return func(yield func(Span) bool) {
 		var sessions []Session
 		for _, resource := range traces.ResourceSpans().All() {
-			var ofResource values
-			c.read(resource.Resource().Attributes(), &ofResource)
-			program := c.programOf(resource.Resource().Attributes(), &ofResource)
+			ofResource := c.resource(tenant, resource.Resource().Attributes())
 			for _, scope := range resource.ScopeSpans().All() {
 				ofScope := ofResource
-				c.read(scope.Scope().Attributes(), &ofScope)
+				c.read(scope.Scope().Attributes(), &ofScope.values)
 				for _, span := range scope.Spans().All() {
-					s := c.span(span, ofScope, program, sessions[:0])
+					s := c.span(span, &ofScope, sessions[:0])
 					sessions = s.Sessions
 					if !yield(s) {
 						return
@@ -99,20 +95,21 @@ func (c *compiledKeys) spans(traces ptrace.Traces) iter.Seq[Span] {
 	}
 }
 
-// span reads one span. v has the values of scope and resource.
-func (c *compiledKeys) span(span ptrace.Span, v values, program *Session, sessions []Session) Span {
+// span reads one span.
+func (c *compiledKeys) span(span ptrace.Span, of *origin, sessions []Session) Span {
+	v := of.values
 	c.read(span.Attributes(), &v)
 	s := Span{
-		Tenant: c.tenantOf(&v),
+		Tenant: of.tenant,
 		Trace:  span.TraceID(), ID: span.SpanID(), Parent: span.ParentSpanID(),
 		Start: uint64(span.StartTimestamp()), End: uint64(span.EndTimestamp()),
-		Sessions: c.sessions(&v, sessions), Thread: v[c.thread], Program: program,
+		Sessions: c.sessions(of.tenant, &v, sessions), Thread: v[c.thread], Program: of.program,
 	}
 	if c.segment != noSlot {
 		s.Segment = spanIDOf(v[c.segment])
 	}
 	s.OnMain = c.threadName != noSlot && v[c.threadName] == mainThread && s.Thread != ""
-	if program != nil && len(s.Sessions) == 0 {
+	if of.program != nil && len(s.Sessions) == 0 {
 		how, ok := span.Attributes().Get(c.streamed)
 		s.Streamed = ok && valueText(how) == streamed
 	}

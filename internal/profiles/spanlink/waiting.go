@@ -15,8 +15,6 @@ type orphan struct {
 	sessions   []Session
 	thread     string
 	prev, next *orphan // neighbors among the orphans of the segment, by arrival
-	ended      bool    // its segment has arrived
-	removed    bool    // it was removed after that
 }
 
 // orphans are the spans that wait for one segment.
@@ -56,31 +54,28 @@ func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
 	x.waiting[o.segment] = waiting
 }
 
-// resolveWaiting adds the spans that waited for this segment to their tracks.
-func (x *Index) resolveWaiting(segment spanKey, now time.Time) {
-	waiting, any := x.waiting[segment]
-	if !any {
-		return
-	}
-	delete(x.waiting, segment)
-	for o := waiting.first; o != nil; o = o.next {
-		o.ended = true
-		x.changeSize(x.share(x.intervals.At(o.interval)), -o.size())
-	}
-	for o := waiting.first; o != nil; o = o.next {
-		if o.removed { // evicted to make space for another orphan
-			continue
+// resolveWaiting moves spans that waited for a segment to their tracks, but at most maxHeld. It
+// reports whether none are left. While the others wait for the next call, they and the segment can
+// be evicted.
+func (x *Index) resolveWaiting(segment spanKey, now time.Time) (done bool) {
+	for range maxHeld {
+		arrived, o := x.span(segment), x.waiting[segment].first
+		if o == nil || arrived == 0 {
+			return true
 		}
-		delete(x.orphans, o.interval)
-		o.sessions, o.thread = x.completeChild(x.span(segment), o.sessions, o.thread)
-		if len(o.sessions) == 0 {
-			x.stats.NoSession++
-			x.remove(o.interval)
-		} else {
+		x.endWait(o.interval)
+		o.sessions, o.thread = x.completeChild(arrived, o.sessions, o.thread)
+		if len(o.sessions) > 0 {
 			x.adopt(o, now)
 			x.enforceLimits()
+			continue
 		}
+		x.stats.NoSession++
+		t := x.tenantOf(x.intervals.At(o.interval))
+		x.remove(o.interval)
+		x.dropTenant(t)
 	}
+	return false
 }
 
 // adopt moves an orphan to its tracks.
@@ -104,9 +99,6 @@ func (x *Index) endWait(r intervalRef) {
 		return
 	}
 	delete(x.orphans, r)
-	if o.removed = true; o.ended {
-		return
-	}
 	x.changeSize(x.share(x.intervals.At(r)), -o.size())
 	waiting := x.waiting[o.segment]
 	if o.prev == nil {
