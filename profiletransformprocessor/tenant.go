@@ -4,6 +4,7 @@ package profiletransformprocessor
 
 import (
 	"context"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -18,7 +19,7 @@ import (
 func tenantOf(ctx context.Context, keys spanlink.Keys, profiles pprofile.Profiles) spanlink.Tenant {
 	of := spanlink.Tenant{Authenticated: tenant.FromContext(ctx).String()}
 	if profiles.ResourceProfiles().Len() > 0 {
-		of.Stated = keys.StatedTenant(profiles.ResourceProfiles().At(0).Resource().Attributes())
+		of.Stated = strings.Clone(keys.StatedTenant(profiles.ResourceProfiles().At(0).Resource().Attributes()))
 	}
 	return of
 }
