@@ -108,8 +108,9 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
 	@cd packaging && go vet ./... && TESTS= go test -timeout 60m ./...
 
-attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector and write docs/attacks.md; an interrupted run continues
-	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $^ > docs/attacks.md
+attacks: $(ATTACKS:%=dist/attacks/%.log) ## Attack the collector; write docs/attacks.md and dist/attacks/list.md; an interrupted run continues
+	@awk -v list=dist/attacks/list.md -f internal/testkit/e2e/hostile/attacks.awk docs/attacks.md $^ > dist/attacks/page.md
+	@cp dist/attacks/page.md docs/attacks.md
 
 # The log of a test exists if this collector has withstood its attacks.
 dist/attacks/%.log: $(BIN) $(HOSTILE)

@@ -28,6 +28,7 @@ import (
 // sent to a collector with all components, whose data the kernel limits to 1 GiB. Afterwards, a
 // valid profile reaches every destination.
 func TestHostileReproduced(t *testing.T) {
+	varies(t, "attacks that once stopped a collector or made it drop all data")
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
 			e := startEverything(t)
