@@ -24,7 +24,7 @@ import (
 
 // event creates the event of a failure.
 func (e *exporter) event(r *record) Event {
-	trace, id := r.traceID, r.spanID
+	trace, id, copies := r.traceID, r.spanID, e.copies
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
 		// The same message always results in the same IDs, so that Sentry replaces a repeated
@@ -53,7 +53,7 @@ func (e *exporter) event(r *record) Event {
 	}
 	return Event{
 		Outgoing: tosentry.Outgoing{
-			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out)},
+			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out, r, copies)},
 			EventID: out.EventID, Count: 1, Trace: samplingContext(out),
 		},
 		Failure: r.failure(), Kind: r.kind, Provisional: r.span == notSpan && x.platform == "go" && !r.framed && out.Trace.TraceID != "",
@@ -69,13 +69,15 @@ func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	return handled
 }
 
-// payload encodes the event within the size limit. If necessary, it omits breadcrumbs, then extra
-// data, then the causes.
-func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
+// payload encodes the event within the size limit, and within the number of bytes that it may copy.
+// If necessary, it omits breadcrumbs, then extra data, then the causes, and so on: the exception
+// itself remains.
+func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) []byte {
 	limit := sentry.MaxOutgoingTransaction
 	if e.options.MaxItemBytes > 0 {
 		limit = min(limit, e.options.MaxItemBytes)
 	}
+	own := attr.ExportGrowth / 2 * r.size()
 	payload := sentryevent.AppendEvent(nil, out)
 	for _, omit := range []struct {
 		field string
@@ -90,9 +92,22 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		}},
 		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
 		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
+		{"tags", func() bool { some := len(out.Tags) > 0; out.Tags = nil; return some }},
+		{"fingerprint", func() bool { some := len(out.Fingerprint) > 0; out.Fingerprint = nil; return some }},
+		{"resource", func() bool {
+			some := out.Contexts != nil
+			out.Contexts, out.ServerName, out.Release, out.Dist, out.Environment = nil, "", "", "", ""
+			return some
+		}},
+		{"transaction", func() bool {
+			some := out.Transaction != "" || out.Trace.Op != ""
+			out.Transaction = ""
+			out.Trace = sentryevent.TraceContext{TraceID: out.Trace.TraceID, SpanID: out.Trace.SpanID}
+			return some
+		}},
 	} {
 		// Frames that the text only refers to, such as Java's "... 12 more", also count as copies.
-		if len(payload) <= limit && len(payload) <= e.copies+minEvent {
+		if len(payload) <= limit && len(payload) <= own+copies {
 			break
 		}
 		if omit.parts() {
@@ -104,8 +119,21 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		e.Flaws = discard.AddFlaw(e.Flaws, "stacktrace.frames", 1)
 		payload = sentryevent.AppendEvent(nil, out)
 	}
-	e.copies -= min(e.copies, max(0, len(payload)-minEvent))
+	e.copies = max(0, copies-max(0, len(payload)-own))
 	return payload
+}
+
+// size returns the minimum size of the record in OTLP: that of its exception.
+func (r *record) size() int {
+	size := 10 // tags and lengths of the record, an attribute, its key and its value
+	for _, key := range []string{
+		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal,
+	} {
+		if text := attr.TextOf(r.attrs, key); text != "" {
+			size += len(key) + len(text)
+		}
+	}
+	return size
 }
 
 // halve removes the middle half of the frames. It reports whether it removed any.
@@ -117,10 +145,6 @@ func halve(stack *sentryevent.Stacktrace) bool {
 	stack.Frames = slices.Delete(stack.Frames, n/4, n/4+n/2)
 	return true
 }
-
-// minEvent is the minimum size limit of an event, enough for a stack of 250 frames with short
-// names.
-const minEvent = 64 << 10
 
 // samplingContext returns the trace header of the envelope, or nil if there is no trace.
 func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext {
