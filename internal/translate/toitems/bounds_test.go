@@ -72,13 +72,35 @@ func putMany(m pcommon.Map, n int) {
 	_ = m.FromRaw(raw)
 }
 
+// TestSmallEventsAreBounded: events repeat the names of their resource, of which the smallest record
+// needs few bytes.
+func TestSmallEventsAreBounded(t *testing.T) {
+	for _, item := range []string{"event", "check_in"} {
+		logs := plog.NewLogs()
+		resource := logs.ResourceLogs().AppendEmpty()
+		resource.Resource().Attributes().PutStr(semconv.SentryProjectID, "1")
+		for _, key := range []string{
+			semconv.SentryRelease, semconv.SentryDist, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
+		} {
+			resource.Resource().Attributes().PutStr(key, strings.Repeat("\x01", attr.MaxNameBytes))
+		}
+		records := resource.ScopeLogs().AppendEmpty().LogRecords()
+		for range 5000 {
+			records.AppendEmpty().Attributes().PutStr(semconv.SentryItemType, item)
+		}
+		export := FromLogs(logs, LogOptions{Options: options})
+		require.Len(t, export.Items, records.Len())
+		requireBound(t, export, new(plog.ProtoMarshaler).LogsSize(logs))
+	}
+}
+
 func requireBound(t *testing.T, export tosentry.Export, input int) {
 	t.Helper()
 	output := 0
 	for i := range export.Items {
 		output += len(export.Items[i].Payload)
 	}
-	t.Logf("%d bytes become %d", input, output)
+	t.Logf("%d bytes become %d, %.2f of the bound", input, output, float64(output)/float64(attr.ExportBound(input)))
 	assert.LessOrEqual(t, output, attr.ExportBound(input))
 	require.NotEmpty(t, export.Items)
 }

@@ -273,3 +273,37 @@ func TestTracesAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallSpansAreBounded: items repeat the names of the resource, of which the smallest span needs
+// few bytes.
+func TestSmallSpansAreBounded(t *testing.T) {
+	n := 30_000
+	if !testsize.Full() {
+		n = 3000
+	}
+	for _, spansOnly := range []bool{false, true} {
+		o := exportOptions
+		o.SpansOnly = spansOnly
+		traces := ptrace.NewTraces()
+		resource := traces.ResourceSpans().AppendEmpty()
+		for _, key := range resourceTexts {
+			resource.Resource().Attributes().PutStr(key, strings.Repeat("\x01", attr.MaxNameBytes))
+		}
+		spans := resource.ScopeSpans().AppendEmpty().Spans()
+		for i := range n {
+			span := spans.AppendEmpty()
+			span.SetTraceID(pcommon.TraceID{1})
+			span.SetSpanID(pcommon.SpanID{byte(i >> 16), byte(i >> 8), byte(i), 1})
+			span.SetEndTimestamp(pcommon.Timestamp(someTime))
+		}
+		size := new(ptrace.ProtoMarshaler).TracesSize(traces)
+		out := checkBound(t, fmt.Sprintf("only spans: %t", spansOnly), size, func() Export { return TracesToTransactions(traces, o) })
+		written, sent := 0, 0
+		for i := range out.Items {
+			written += len(out.Items[i].Payload)
+			sent += out.Items[i].Count
+		}
+		assert.Equal(t, n, sent)
+		t.Logf("only spans: %t: %d bytes become %d, %.2f of the bound", spansOnly, size, written, float64(written)/float64(attr.ExportBound(size)))
+	}
+}
