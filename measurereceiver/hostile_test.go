@@ -255,12 +255,16 @@ func TestResponseIsBounded(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) {
 		c.Attachments.Directory, c.Attachments.TokenSecret = t.TempDir(), "secret"
 	})
-	const longestHeader = 256
-	file := `{"id":"` + shotID + `","type":"screenshot","name":"` + strings.Repeat("<", longestHeader) + `"}`
+	const longestHeader, filesOfAnEvent = 256, 5
 	var events []string
 	for range 100 {
-		events = append(events, `{"id":"`+uuid.NewString()+`","session_id":"`+batchID+`","timestamp":"2026-08-01T10:00:00Z","attribute":{"os_name":"ios"},"type":"screen_view",`+
-			`"screen_view":{"name":"c"},"attachments":[`+strings.Repeat(file+",", 4)+file+`]}`)
+		var files []string
+		for range filesOfAnEvent {
+			files = append(files, `{"id":"`+uuid.NewString()+`","type":"screenshot","name":"`+strings.Repeat("<", longestHeader)+`"}`)
+		}
+		events = append(events, `{"id":"`+uuid.NewString()+`","session_id":"`+batchID+`","timestamp":"2026-08-01T10:00:00Z",`+
+			`"attribute":{"installation_id":"`+batchID+`","app_version":"1","app_build":"1","app_unique_id":"a","measure_sdk_version":"1","os_name":"android",`+
+			`"network_type":"vpn","network_generation":"2g"},"type":"screen_view","screen_view":{"name":"c"},"attachments":[`+strings.Join(files, ",")+`]}`)
 	}
 	body := `{"events":[` + strings.Join(events, ",") + `]}`
 	got := h.events(batchID, body)

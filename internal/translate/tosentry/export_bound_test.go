@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -306,4 +307,23 @@ func TestSmallSpansAreBounded(t *testing.T) {
 		assert.Equal(t, n, sent)
 		t.Logf("only spans: %t: %d bytes become %d, %.2f of the bound", spansOnly, size, written, float64(written)/float64(attr.ExportBound(size)))
 	}
+}
+
+// TestLargestExport: two observations per hour are a chunk with all texts of their frame.
+func TestLargestExport(t *testing.T) {
+	testsize.NeedFull(t)
+	message := longProfiles(oneLong{"function", "text"}, "")
+	times := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0).TimestampsUnixNano()
+	for hour := range uint64(260_000) {
+		times.Append(someTime+hour*uint64(time.Hour), someTime+hour*uint64(time.Hour)+1e6)
+	}
+	require.Greater(t, attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(message)), attr.MaxExport)
+	out, written := ProfilesToChunks(message, exportOptions), 0
+	for i := range out.Items {
+		written += len(out.Items[i].Payload)
+	}
+	t.Logf("%.1f of %d MiB", float64(written)/(1<<20), attr.MaxExport>>20)
+	assert.LessOrEqual(t, written, attr.MaxExport)
+	assert.Greater(t, written, attr.MaxExport*9/10)
+	assert.NotEmpty(t, out.Lost)
 }
