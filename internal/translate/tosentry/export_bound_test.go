@@ -309,13 +309,19 @@ func TestSmallSpansAreBounded(t *testing.T) {
 	}
 }
 
-// TestLargestExport: two observations per hour are a chunk with all texts of their frame.
+// TestLargestExport: two observations per minute are a chunk with all texts of their frame.
 func TestLargestExport(t *testing.T) {
 	testsize.NeedFull(t)
 	message := longProfiles(oneLong{"function", "text"}, "")
-	times := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().At(0).TimestampsUnixNano()
-	for hour := range uint64(260_000) {
-		times.Append(someTime+hour*uint64(time.Hour), someTime+hour*uint64(time.Hour)+1e6)
+	scopes := message.ResourceProfiles().At(0).ScopeProfiles()
+	times := scopes.At(0).Profiles().At(0).Samples().At(0).TimestampsUnixNano()
+	for minute := range uint64(24 * 60) {
+		times.Append(someTime+minute*uint64(time.Minute), someTime+minute*uint64(time.Minute)+1e6)
+	}
+	for i := range 200 {
+		scope := scopes.AppendEmpty()
+		scopes.At(0).CopyTo(scope)
+		scope.Scope().SetName(fmt.Sprint(i)) // profiles of one scope are joined
 	}
 	require.Greater(t, attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(message)), attr.MaxExport)
 	out, written := ProfilesToChunks(message, exportOptions), 0
