@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
@@ -58,7 +59,9 @@ func TestOutputIsBounded(t *testing.T) {
 			for range many {
 				points.AppendEmpty().SetIntValue(1)
 			}
-			requireBound(t, FromMetrics(metrics, metricOptions), new(pmetric.ProtoMarshaler).MetricsSize(metrics))
+			ofMetricsToItems := FromMetrics(metrics, metricOptions)
+			require.NotContains(t, string(ofMetricsToItems.Items[0].Payload), strings.Repeat(`\u0001`, attr.MaxNameBytes), "a name or unit")
+			requireBound(t, ofMetricsToItems, new(pmetric.ProtoMarshaler).MetricsSize(metrics))
 		})
 	}
 }
@@ -99,6 +102,9 @@ func requireBound(t *testing.T, export tosentry.Export, input int) {
 	output := 0
 	for i := range export.Items {
 		output += len(export.Items[i].Payload)
+		require.LessOrEqual(t, len(export.Items[i].Payload), 1_000_000, "bytes of an item")
+		most := map[sentry.ItemType]int{sentry.ItemLog: 100, sentry.ItemTraceMetric: 1000}[export.Items[i].Header.Type]
+		require.LessOrEqual(t, export.Items[i].Header.ItemCount.Value, max(1, most))
 	}
 	t.Logf("%d bytes become %d, %.2f of the bound", input, output, float64(output)/float64(attr.ExportBound(input)))
 	assert.LessOrEqual(t, output, attr.ExportBound(input))
