@@ -15,7 +15,7 @@ type Identity struct {
 	Machine                              *profile.Profile // the V1 profile that describes the machine; nil = unknown, as for V2 chunks
 }
 
-// NameBytes returns the number of bytes that the names take in an item and in the header of its envelope.
+// NameBytes returns the number of bytes of the names in an item and in the header of its envelope.
 func (id Identity) NameBytes() (size int) {
 	for _, name := range []string{id.Release, id.Dist, id.Environment, id.Sdk.Name, id.Sdk.Version} {
 		size += 2 * len(JsonString(name))

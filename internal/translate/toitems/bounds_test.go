@@ -75,8 +75,7 @@ func putMany(m pcommon.Map, n int) {
 	_ = m.FromRaw(raw)
 }
 
-// TestSmallEventsAreBounded: events repeat the names of their resource, of which the smallest record
-// needs few bytes.
+// TestSmallEventsAreBounded: the smallest records repeat the names of their resource in the events.
 func TestSmallEventsAreBounded(t *testing.T) {
 	for _, item := range []string{"event", "check_in"} {
 		logs := plog.NewLogs()

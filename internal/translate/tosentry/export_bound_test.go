@@ -275,8 +275,7 @@ func TestTracesAreBounded(t *testing.T) {
 	}
 }
 
-// TestSmallSpansAreBounded: items repeat the names of the resource, of which the smallest span needs
-// few bytes.
+// TestSmallSpansAreBounded: the items of the smallest spans repeat the names of their resource.
 func TestSmallSpansAreBounded(t *testing.T) {
 	n := 30_000
 	if !testsize.Full() {
