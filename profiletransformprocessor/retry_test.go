@@ -262,7 +262,7 @@ func TestRateOfRetries(t *testing.T) {
 		h.sink.mu.Lock()
 		defer h.sink.mu.Unlock()
 		t.Logf("%d retries in a minute", h.sink.refusals-before)
-		assert.LessOrEqual(t, h.sink.refusals-before, 2*60)
+		assert.LessOrEqual(t, h.sink.refusals-before, 2*60+1, "at the begin and at the end")
 		assert.Greater(t, h.sink.refusals-before, 60)
 	})
 }
