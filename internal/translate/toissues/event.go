@@ -31,9 +31,11 @@ func (e *exporter) event(r *record) Event {
 		// event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
-		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
-		ServerName: attr.Clip(attr.FirstText(attr.TextOf(r.resource, semconv.HostName), attr.TextOf(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
-		Exceptions: x.chain(r.handled()),
+		SDK: e.options.SDK, Exceptions: x.chain(r.handled()),
+	}
+	if e.spend(r.repeatedSize(), "resource") {
+		out.Release, out.Dist, out.Environment, out.ServerName = r.Release, r.Dist, r.Environment, r.serverName()
+		out.Contexts = r.contexts()
 	}
 	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
 		out.Trace.TraceID, out.Trace.SpanID = attr.TraceText(trace), attr.SpanText(id)
@@ -46,7 +48,6 @@ func (e *exporter) event(r *record) Event {
 	out.Fingerprint = e.fingerprint(r)
 	out.Tags = e.tags(r)
 	out.Extra = e.extra(r, x.unparsed)
-	out.Contexts = r.contexts()
 	out.Breadcrumbs = e.breadcrumbs(r)
 	if !e.options.IncludePII {
 		removePersonal(out)
@@ -360,6 +361,22 @@ func isField(key string) bool {
 		return true
 	}
 	return attr.UserField(key) != "" || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+}
+
+func (s *service) serverName() string {
+	name := attr.FirstText(attr.TextOf(s.resource, semconv.HostName), attr.TextOf(s.resource, semconv.ServiceInstanceID))
+	return attr.Clip(name, attr.MaxNameBytes)
+}
+
+// repeatedSize returns the number of bytes of the resource in an event.
+func (s *service) repeatedSize() int {
+	if s.repeated == 0 {
+		s.repeated = s.NameBytes() + len(attr.JsonString(s.serverName()))
+		for _, context := range (&record{service: s}).contexts() {
+			s.repeated += len(context.Value)
+		}
+	}
+	return s.repeated
 }
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.
