@@ -26,7 +26,7 @@ var (
 	// promising matches sentences that promise a bound on memory, size, time, work, number or rate.
 	promising = regexp.MustCompile(`(?i)at most|never exceed|limited to|no more than|maximum (size|number|total|memory|time|OTLP|body|attempts)|` +
 		`times (the|its) size|times the batch|times as large|\bup to \S|\bone \S+ at a time|truncates |(half|fifths|ninths|quarter) of |` +
-		`limit is [0-9]|uses? up to|exceeds [0-9]|receives [0-9]+ if|keeps the last`)
+		`the limit is [0-9]|uses? up to|exceeds [0-9]|receives [0-9]+ if|keeps the last`)
 	// unpromising matches documents with measurements, and those of others.
 	unpromising = regexp.MustCompile(`testdata/|assets/|^(CHANGELOG|CONTRIBUTING|\.github/|examples/|packaging/)|` +
 		`^docs/(attacks|compatibility|corpus|faults|load|performance)\.md$`)
