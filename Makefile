@@ -16,7 +16,7 @@ KEY      := 0123456789abcdef0123456789abcdef
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
-ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z]*' $(HOSTILE)))
+ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z0-9]*' $(HOSTILE)))
 FUZZTIME ?= 30s
 
 # Stamping a build with its commit fails in a checkout that belongs to another user, as in a container. With -trimpath, as
