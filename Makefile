@@ -16,7 +16,7 @@ KEY      := 0123456789abcdef0123456789abcdef
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
-ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z]*' $(HOSTILE)))
+ATTACKS  := $(filter TestHostile%,$(shell grep -ohE '^func TestHostile[A-Za-z0-9]*' $(HOSTILE)))
 FUZZTIME ?= 30s
 
 # Stamping a build with its commit fails in a checkout that belongs to another user, as in a container. With -trimpath, as
@@ -108,8 +108,9 @@ release: build ## Build a release in dist/release: archives, packages, image, no
 manifests: ## Check the Helm chart, the Compose files and the workflows, each with its own tool
 	@cd packaging && go vet ./... && TESTS= go test -timeout 60m ./...
 
-attacks: $(ATTACKS:%=dist/attacks/%.log) dist/attacks/damaged.log ## Attack the collector and write docs/attacks.md; an interrupted run continues
-	@awk -v sizes=large -f internal/testkit/e2e/hostile/attacks.awk $(ATTACKS:%=dist/attacks/%.log) > docs/attacks.md
+attacks: $(ATTACKS:%=dist/attacks/%.log) dist/attacks/damaged.log ## Attack the collector; write docs/attacks.md and dist/attacks/list.md; an interrupted run continues
+	@awk -v list=dist/attacks/list.md -f internal/testkit/e2e/hostile/attacks.awk docs/attacks.md $(ATTACKS:%=dist/attacks/%.log) > dist/attacks/page.md
+	@cp dist/attacks/page.md docs/attacks.md
 
 # Native symbol files with every number at its extremes, and damaged at random, in 1 GiB.
 dist/attacks/damaged.log: $(wildcard symbolicateprocessor/internal/symbols/native/*.go)

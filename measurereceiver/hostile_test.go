@@ -248,3 +248,29 @@ func TestMadeOfABody(t *testing.T) {
 	assert.LessOrEqual(t, used(heaviest+`]}`), httpbody.MaxPerRequest(limit))
 	require.Eventually(t, func() bool { return h.shared.inFlight.Used() == 0 }, 30*time.Second, time.Millisecond)
 }
+
+// TestResponseIsBounded: the response repeats the name of each file, escaped, in the file name and
+// in a header.
+func TestResponseIsBounded(t *testing.T) {
+	h := start(t, nopHost, func(c *Config) {
+		c.Attachments.Directory, c.Attachments.TokenSecret = t.TempDir(), "secret"
+	})
+	const longestHeader, filesOfAnEvent = 256, 5
+	var events []string
+	for range 100 {
+		var files []string
+		for range filesOfAnEvent {
+			files = append(files, `{"id":"`+uuid.NewString()+`","type":"screenshot","name":"`+strings.Repeat("<", longestHeader)+`"}`)
+		}
+		events = append(events, `{"id":"`+uuid.NewString()+`","session_id":"`+batchID+`","timestamp":"2026-08-01T10:00:00Z",`+
+			`"attribute":{"installation_id":"`+batchID+`","app_version":"1","app_build":"1","app_unique_id":"a","measure_sdk_version":"1","os_name":"android",`+
+			`"network_type":"vpn","network_generation":"2g"},"type":"screen_view","screen_view":{"name":"c"},"attachments":[`+strings.Join(files, ",")+`]}`)
+	}
+	body := `{"events":[` + strings.Join(events, ",") + `]}`
+	got := h.events(batchID, body)
+	require.Equal(t, 200, got.status, got.text)
+	ratio := float64(len(got.text)) / float64(len(body))
+	t.Logf("%.1f times the batch", ratio)
+	assert.LessOrEqual(t, ratio, 10.0, "as docs/measure.md states")
+	assert.Greater(t, ratio, 8.0)
+}

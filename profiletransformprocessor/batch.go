@@ -135,8 +135,8 @@ func separate(parts []pprofile.Profiles) (all []pprofile.Profiles) {
 	return all
 }
 
-// The separate profiles of a batch have at most this multiple of its size plus this constant, and
-// one more profile with all others.
+// The separate profiles of a batch have at most this multiple of its size plus this constant. One
+// more message may exceed it, and one has all other profiles.
 const (
 	separateMultiple = 4
 	separateBytes    = 4 << 20

@@ -244,3 +244,25 @@ func TestRoomFullOfRefusedMessages(t *testing.T) {
 		assert.Equal(t, map[string]int64{"outcome=sent": 60, "outcome=expired": 20}, h.counts("outgoing_profiles"))
 	})
 }
+
+// TestRateOfRetries: while the next component refuses everything, all messages together are retried
+// at most twice a second.
+func TestRateOfRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "link: {wait: 1s, max_held_profiles: 200}")
+		h.sink.answer(errors.New("sending queue is full"))
+		for i := range 100 {
+			require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recordedIn(fmt.Sprint(i%3))))
+		}
+		time.Sleep(time.Minute) // the first attempts
+		h.sink.mu.Lock()
+		before := h.sink.refusals
+		h.sink.mu.Unlock()
+		time.Sleep(time.Minute)
+		h.sink.mu.Lock()
+		defer h.sink.mu.Unlock()
+		t.Logf("%d retries in a minute", h.sink.refusals-before)
+		assert.LessOrEqual(t, h.sink.refusals-before, 2*60+1, "at the begin and at the end")
+		assert.Greater(t, h.sink.refusals-before, 60)
+	})
+}

@@ -137,6 +137,19 @@ func TestChangesAreCoalesced(t *testing.T) {
 			events++
 		}
 		assert.Less(t, events, 4)
+
+		begin := time.Now()
+		go func() {
+			for i := range 10_000 { // for ten seconds
+				h.addLog("shop", fmt.Sprint(i), 0, 0)
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		for events = 0; event.Lists["logs"] != changes+10_000; events++ {
+			event = stream.next()
+		}
+		t.Logf("%d events in %s", events, time.Since(begin))
+		assert.LessOrEqual(t, events, 2*int(time.Since(begin)/time.Second)+1)
 	})
 }
 

@@ -86,6 +86,15 @@ func TestDownloadsAreBounded(t *testing.T) {
 	response, body := h.request("/api/download/pprof?profile=1")
 	assert.Equal(t, http.StatusOK, response.StatusCode)
 	assert.Less(t, len(body), 1<<20)
+
+	// The longest stack whose file fits.
+	sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Lines: lines[:3500]})})))
+	size := int64(new(pprofile.ProtoMarshaler).ProfilesSize(message))
+	h.consume(message)
+	response, body = h.request("/api/download/speedscope?profile=2")
+	assert.Equal(t, http.StatusOK, response.StatusCode)
+	t.Logf("%d of %d bytes", len(body), 8<<20+128*size)
+	assert.LessOrEqual(t, int64(len(body)), 8<<20+128*size)
 }
 
 // TestDownloadTakesLittleMemory: a sample of a few bytes is a kilobyte of maps in google/pprof's

@@ -4,6 +4,7 @@ package profileviewerexporter
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -124,4 +125,30 @@ func totalAlloc() int64 {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int64(stats.TotalAlloc)
+}
+
+// TestOpenPages: each open page has one stream of change notices.
+func TestOpenPages(t *testing.T) {
+	const pages = 500
+	h := start(t, nil)
+	address := strings.TrimPrefix(h.base, "http://")
+	use := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	before := use()
+	for range pages {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, err = fmt.Fprintf(conn, "GET /api/changes HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		require.NoError(t, err)
+		_, err = conn.Read(make([]byte, 4096))
+		require.NoError(t, err)
+	}
+	each := int64(use()-before) / pages
+	t.Logf("%.1f KiB per page", float64(each)/1024)
+	assert.LessOrEqual(t, each, int64(40<<10), "as docs/page.md states")
 }

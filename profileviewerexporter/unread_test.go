@@ -8,8 +8,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -126,4 +130,25 @@ func TestUnreadIsShared(t *testing.T) {
 	n, size := u.use()
 	assert.Zero(t, n)
 	assert.Zero(t, size)
+}
+
+// TestOneResponseAtATime: while a response is built, all others wait.
+func TestOneResponseAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := created(t, nil)
+		var building, most atomic.Int32
+		var all sync.WaitGroup
+		for range 100 {
+			all.Go(func() {
+				h.viewer.respond(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil), func(*http.Request) (any, error) {
+					most.Store(max(most.Load(), building.Add(1)))
+					time.Sleep(time.Second)
+					building.Add(-1)
+					return "x", nil
+				})
+			})
+		}
+		all.Wait()
+		assert.EqualValues(t, 1, most.Load())
+	})
 }

@@ -3,6 +3,7 @@
 package sentryexporter
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -172,4 +173,16 @@ func TestREADMEConfigs(t *testing.T) {
 		t.Setenv(name, testDSN)
 	}
 	metadatatest.CheckREADME(t, "exporters", NewFactory())
+}
+
+// TestRoutesAreBounded: each project needs memory for its queues.
+func TestRoutesAreBounded(t *testing.T) {
+	cfg := createDefaultConfig().(*Config)
+	cfg.DSN = testDSN
+	for i := range 100 {
+		cfg.DSNs = append(cfg.DSNs, RouteConfig{map[string]string{"service.name": fmt.Sprint(i)}, testDSN})
+	}
+	require.NoError(t, cfg.Validate())
+	cfg.DSNs = append(cfg.DSNs, RouteConfig{map[string]string{"service.name": "one more"}, testDSN})
+	assert.ErrorContains(t, cfg.Validate(), "dsns: has 101 entries, must have at most 100")
 }

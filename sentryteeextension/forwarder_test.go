@@ -290,7 +290,10 @@ func TestShutdown(t *testing.T) {
 		for n := range 10 {
 			b.send("1", fmt.Sprint(n), 10)
 		}
+		begin := time.Now()
 		counts := b.close()
+		t.Logf("%s, %d requests", time.Since(begin), len(b.sent()))
+		assert.LessOrEqual(t, time.Since(begin), stopGrace+time.Second, "the request under way has another second")
 		assert.GreaterOrEqual(t, len(b.sent()), 4)
 		assert.EqualValues(t, 10, counts["envelope forwarded"]+counts["envelope dropped shutdown"], "%v", counts)
 	})

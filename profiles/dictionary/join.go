@@ -132,7 +132,8 @@ func hasZeroEntries(d pprofile.ProfilesDictionary) bool {
 
 // Separate returns each profile of a message as a message of its own, which repeats its resource
 // and its entries of the dictionary: once the results have maxBytes together, the remaining
-// profiles are in one message.
+// profiles are in one message. All results have at most maxBytes plus twice the size of the
+// message.
 func Separate(message pprofile.Profiles, maxBytes int) (all []pprofile.Profiles) {
 	// A copy, because the message may be read-only. By encoding, because an exporter that has
 	// encoded the message has replaced texts of resources by references to the dictionary.

@@ -184,5 +184,11 @@ func TestSeparateIsBounded(t *testing.T) {
 	parts := dictionary.Separate(m, 10_000)
 	require.Equal(t, want, singles(parts...))
 	require.Less(t, len(parts), 12)
+	total, whole := 0, (&pprofile.ProtoMarshaler{}).ProfilesSize(m)
+	for _, part := range parts {
+		total += (&pprofile.ProtoMarshaler{}).ProfilesSize(part)
+	}
+	t.Logf("%d of %d bytes", total, 10_000+2*whole)
+	require.LessOrEqual(t, total, 10_000+2*whole, "one is above the limit, and one has the remaining profiles")
 	require.Greater(t, slices.IndexFunc(parts, func(p pprofile.Profiles) bool { return p.ProfileCount() > 1 }), 8)
 }

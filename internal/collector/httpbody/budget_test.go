@@ -197,6 +197,25 @@ func TestTenantsShareTheBudget(t *testing.T) {
 		other.Release()
 		assert.NoError(t, <-waits)
 	})
+	synctest.Test(t, func(t *testing.T) {
+		f := newRoom(900)
+		claims := []*Claim{claimOf(f, "flood"), claimOf(f, "flood"), claimOf(f, "other"), claimOf(f, "other")}
+		for round := range 400 { // the second claim of each, because a tenant with one may use all
+			if round == 0 {
+				require.NoError(t, claims[0].Acquire(1))
+				require.NoError(t, claims[2].Acquire(1))
+				continue
+			}
+			require.NoError(t, claims[1].Acquire(1))
+			require.NoError(t, claims[3].Acquire(1))
+		}
+		first, second := later(t, claims[1], 1), later(t, claims[3], 1)
+		assertWaits(t, first, "400 of 900 bytes are four ninths")
+		assertWaits(t, second, "the same")
+		assert.EqualValues(t, 800, f.Used())
+		assert.ErrorIs(t, <-first, ErrNoMemory)
+		assert.ErrorIs(t, <-second, ErrNoMemory)
+	})
 }
 
 // TestOnlyRequestOfItsTenant: the only request of a tenant may use all free bytes.

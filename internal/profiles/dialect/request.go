@@ -39,8 +39,7 @@ func Decode(request []byte) (current []byte, from Version, err error) {
 	return current, from, nil
 }
 
-// A translated request has at most maxGrowth times the size of the request, or minLimit bytes if
-// that is more.
+// A translated request has at most maxGrowth times the size of the request, plus minLimit bytes.
 const (
 	maxGrowth = 4 // several sample types become several profiles
 	minLimit  = 1 << 20

@@ -222,6 +222,20 @@ func TestBounded(t *testing.T) {
 	_, err := dialect.Encode(encode(t, p), dialect.V1_9, false)
 	require.ErrorContains(t, err, "too large")
 
+	closest := 0.0
+	for n := 400; ; n += n / 16 {
+		request := manyRanges(n)
+		current, _, err := dialect.Decode(request)
+		if err != nil {
+			require.ErrorContains(t, err, "too large")
+			break
+		}
+		require.LessOrEqual(t, len(current), 4*len(request)+1<<20)
+		closest = max(closest, float64(len(current))/float64(4*len(request)+1<<20))
+	}
+	t.Logf("%.2f of the bound", closest)
+	require.Greater(t, closest, 0.8)
+
 	stacks := manyRanges(20_000)
 	_, _, err = dialect.Decode(stacks)
 	require.ErrorContains(t, err, "too large")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +163,20 @@ func TestGoToolPprof(t *testing.T) {
 }
 
 // A message can name a deep stack a million times in few bytes.
+func TestExportOfManyFunctions(t *testing.T) {
+	testsize.NeedFull(t)
+	message := timelinetest.Message("shop", timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: "f", At: []time.Duration{0}})
+	b := dictionary.NewEditor(message.Dictionary())
+	var lines []dictionary.Line
+	for i := range timeline.MaxExportedEntries + 1 {
+		lines = append(lines, dictionary.Line{Function: b.Function(dictionary.Function{Name: b.String(strconv.Itoa(i))})})
+	}
+	stack := b.Stack([]dictionary.LocationIndex{b.Location(dictionary.Location{Lines: lines})})
+	timelinetest.Profile(message).Samples().At(0).SetStackIndex(int32(stack))
+	_, err := export(timeline.Filter{}, timelinetest.Read(message.Dictionary(), timelinetest.Profile(message)))
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+}
+
 func TestExportIsBounded(t *testing.T) {
 	deep := strings.TrimSuffix(strings.Repeat("f;", 1000), ";")
 	samples := make([]timelinetest.Sample, timeline.MaxExportedFrames/1000+1)

@@ -162,6 +162,12 @@ func TestIntegerAttributes(t *testing.T) {
 	require.Equal(t, map[string]string{"service_name": "shop", "shard": "3", "process_group_ids": "7", "build": "4"}, stored[0].Labels)
 	_, has := p.ResourceProfiles().At(0).Resource().Attributes().Get("load")
 	require.True(t, has, "Pyroscope ignores other numbers")
+
+	p = message()
+	for i := range 20 {
+		p.ResourceProfiles().At(0).Resource().Attributes().PutInt(fmt.Sprint("n", i), 1)
+	}
+	require.Len(t, push(t, p)[0].Labels, 1+8+1, "of the service, the resource and the scope")
 }
 
 // The profiler for a whole host does not know services.

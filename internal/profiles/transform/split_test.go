@@ -195,5 +195,6 @@ func TestSplitIsBounded(t *testing.T) {
 		observed += count(part)
 	}
 	require.Equal(t, 40_000, observed)
+	t.Logf("%.2f of the bound", float64(n)/float64((maxMultiple+2)*before+minBudget))
 	require.Less(t, n, (maxMultiple+2)*before)
 }

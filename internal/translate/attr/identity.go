@@ -15,6 +15,19 @@ type Identity struct {
 	Machine                              *profile.Profile // the V1 profile that describes the machine; nil = unknown, as for V2 chunks
 }
 
+// NameBytes returns the number of bytes of the names in an item and in the header of its envelope.
+func (id Identity) NameBytes() (size int) {
+	for _, name := range []string{id.Release, id.Dist, id.Environment, id.Sdk.Name, id.Sdk.Version} {
+		size += 2 * len(JsonString(name))
+	}
+	return size
+}
+
+// WithoutNames returns the identity of an item that may not repeat the names of its resource.
+func (id Identity) WithoutNames(sdk sentry.ClientSDK) Identity {
+	return Identity{Platform: id.Platform, Sdk: sdk}
+}
+
 // Clipped returns the identity with clipped texts, because each item repeats them.
 func (id Identity) Clipped() Identity {
 	for _, name := range []*string{&id.Platform, &id.Release, &id.Dist, &id.Environment, &id.Sdk.Name, &id.Sdk.Version} {

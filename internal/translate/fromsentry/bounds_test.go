@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -44,4 +45,18 @@ func oneSample() (s profile.Sampled) {
 		panic(err)
 	}
 	return c.Sampled
+}
+
+func TestClippedNames(t *testing.T) {
+	name := strings.Repeat("n", 1000)
+	transaction := &event.Transaction{Root: &event.Span{}}
+	transaction.Release, transaction.Dist, transaction.Environment, transaction.Platform = name, name, name, name
+	transaction.SDK = sentry.ClientSDK{Name: name, Version: name}
+	traces := TransactionToTraces(transaction, Source{})
+	clipped := map[int]int{}
+	for key, value := range traces.ResourceSpans().At(0).Resource().Attributes().All() {
+		require.LessOrEqual(t, len(value.AsString()), attr.MaxNameBytes, key)
+		clipped[len(value.AsString())]++
+	}
+	require.GreaterOrEqual(t, clipped[attr.MaxNameBytes], 6)
 }

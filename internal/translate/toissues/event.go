@@ -24,16 +24,18 @@ import (
 
 // event creates the event of a failure.
 func (e *exporter) event(r *record) Event {
-	trace, id := r.traceID, r.spanID
+	trace, id, copies := r.traceID, r.spanID, e.copies
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
 		// The same message always results in the same IDs, so that Sentry replaces a repeated
 		// event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
-		Release: r.Release, Dist: r.Dist, Environment: r.Environment, SDK: e.options.SDK,
-		ServerName: attr.Clip(attr.FirstText(attr.TextOf(r.resource, semconv.HostName), attr.TextOf(r.resource, semconv.ServiceInstanceID)), attr.MaxNameBytes),
-		Exceptions: x.chain(r.handled()),
+		SDK: e.options.SDK, Exceptions: x.chain(r.handled()),
+	}
+	if e.spend(r.repeatedSize(), "resource") {
+		out.Release, out.Dist, out.Environment, out.ServerName = r.Release, r.Dist, r.Environment, r.serverName()
+		out.Contexts = r.contexts()
 	}
 	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
 		out.Trace.TraceID, out.Trace.SpanID = attr.TraceText(trace), attr.SpanText(id)
@@ -46,14 +48,13 @@ func (e *exporter) event(r *record) Event {
 	out.Fingerprint = e.fingerprint(r)
 	out.Tags = e.tags(r)
 	out.Extra = e.extra(r, x.unparsed)
-	out.Contexts = r.contexts()
 	out.Breadcrumbs = e.breadcrumbs(r)
 	if !e.options.IncludePII {
 		removePersonal(out)
 	}
 	return Event{
 		Outgoing: tosentry.Outgoing{
-			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out)},
+			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out, r, copies)},
 			EventID: out.EventID, Count: 1, Trace: samplingContext(out),
 		},
 		Failure: r.failure(), Kind: r.kind, Provisional: r.span == notSpan && x.platform == "go" && !r.framed && out.Trace.TraceID != "",
@@ -69,13 +70,15 @@ func (r *record) handled() (handled jsonscan.Optional[bool]) {
 	return handled
 }
 
-// payload encodes the event within the size limit. If necessary, it omits breadcrumbs, then extra
-// data, then the causes.
-func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
+// payload encodes the event within the size limit, and within the number of bytes that it may copy.
+// If necessary, it omits breadcrumbs, then extra data, then the causes, and so on: the exception
+// itself remains.
+func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) []byte {
 	limit := sentry.MaxOutgoingTransaction
 	if e.options.MaxItemBytes > 0 {
 		limit = min(limit, e.options.MaxItemBytes)
 	}
+	own := attr.ExportGrowth / 2 * r.size()
 	payload := sentryevent.AppendEvent(nil, out)
 	for _, omit := range []struct {
 		field string
@@ -90,9 +93,22 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		}},
 		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
 		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
+		{"tags", func() bool { some := len(out.Tags) > 0; out.Tags = nil; return some }},
+		{"fingerprint", func() bool { some := len(out.Fingerprint) > 0; out.Fingerprint = nil; return some }},
+		{"resource", func() bool {
+			some := out.Contexts != nil
+			out.Contexts, out.ServerName, out.Release, out.Dist, out.Environment = nil, "", "", "", ""
+			return some
+		}},
+		{"transaction", func() bool {
+			some := out.Transaction != "" || out.Trace.Op != ""
+			out.Transaction = ""
+			out.Trace = sentryevent.TraceContext{TraceID: out.Trace.TraceID, SpanID: out.Trace.SpanID}
+			return some
+		}},
 	} {
 		// Frames that the text only refers to, such as Java's "... 12 more", also count as copies.
-		if len(payload) <= limit && len(payload) <= e.copies+minEvent {
+		if len(payload) <= limit && len(payload) <= own+copies {
 			break
 		}
 		if omit.parts() {
@@ -104,8 +120,21 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent) []byte {
 		e.Flaws = discard.AddFlaw(e.Flaws, "stacktrace.frames", 1)
 		payload = sentryevent.AppendEvent(nil, out)
 	}
-	e.copies -= min(e.copies, max(0, len(payload)-minEvent))
+	e.copies = max(0, copies-max(0, len(payload)-own))
 	return payload
+}
+
+// size returns the minimum size of the record in OTLP: that of its exception.
+func (r *record) size() int {
+	size := 10 // tags and lengths of the record, an attribute, its key and its value
+	for _, key := range []string{
+		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal,
+	} {
+		if text := attr.TextOf(r.attrs, key); text != "" {
+			size += len(key) + len(text)
+		}
+	}
+	return size
 }
 
 // halve removes the middle half of the frames. It reports whether it removed any.
@@ -117,10 +146,6 @@ func halve(stack *sentryevent.Stacktrace) bool {
 	stack.Frames = slices.Delete(stack.Frames, n/4, n/4+n/2)
 	return true
 }
-
-// minEvent is the minimum size limit of an event, enough for a stack of 250 frames with short
-// names.
-const minEvent = 64 << 10
 
 // samplingContext returns the trace header of the envelope, or nil if there is no trace.
 func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext {
@@ -336,6 +361,22 @@ func isField(key string) bool {
 		return true
 	}
 	return attr.UserField(key) != "" || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+}
+
+func (s *service) serverName() string {
+	name := attr.FirstText(attr.TextOf(s.resource, semconv.HostName), attr.TextOf(s.resource, semconv.ServiceInstanceID))
+	return attr.Clip(name, attr.MaxNameBytes)
+}
+
+// repeatedSize returns the number of bytes of the resource in an event.
+func (s *service) repeatedSize() int {
+	if s.repeated == 0 {
+		s.repeated = s.NameBytes() + len(attr.JsonString(s.serverName()))
+		for _, context := range (&record{service: s}).contexts() {
+			s.repeated += len(context.Value)
+		}
+	}
+	return s.repeated
 }
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.

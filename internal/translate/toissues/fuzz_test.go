@@ -84,6 +84,5 @@ func checkEvents(t *testing.T, export, again Export, input int) {
 		require.NotEmpty(t, e.Kind)
 		total += len(e.Payload)
 	}
-	// Above the limit of copies, each event may have its smallest size: see TestOutputIsBounded.
-	require.LessOrEqual(t, total, attr.ExportBound(input)+2048*len(export.Events))
+	require.LessOrEqual(t, total, attr.ExportBound(input))
 }

@@ -126,6 +126,7 @@ type record struct {
 type service struct {
 	attr.Identity
 	resource pcommon.Map
+	repeated int // bytes of the resource in an event; 0 = not computed yet
 	spans    []ptrace.Span
 	logs     []plog.LogRecord
 	roots    []int                       // index of the segment of each span; -1 = in another message

@@ -3,6 +3,8 @@
 package toissues
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,7 +15,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // shopLogs returns a log record before a failure, and the failure as Python's OpenTelemetry SDK
@@ -160,4 +164,50 @@ func TestNestedClassOfJava(t *testing.T) {
 		assert.Equal(t, "com.example", thrown.Module)
 	}
 	assert.Equal(t, kinds[0], kinds[1])
+}
+
+// TestOutputOfSmallRecordsIsBounded: every event repeats the names of its resource, in which JSON
+// writes a control character as six.
+func TestOutputOfSmallRecordsIsBounded(t *testing.T) {
+	long := strings.Repeat("\x01", attr.MaxNameBytes)
+	for name, fill := range map[string]func(plog.LogRecord, pcommon.Map){
+		"resource": func(plog.LogRecord, pcommon.Map) {},
+		"trace": func(r plog.LogRecord, _ pcommon.Map) {
+			r.SetTraceID(pcommon.TraceID{1})
+			r.SetSpanID(pcommon.SpanID{1})
+		},
+		"tags": func(_ plog.LogRecord, attrs pcommon.Map) { attrs.PutStr(DefaultTags[0], long[:20]) },
+		"chain": func(_ plog.LogRecord, attrs pcommon.Map) {
+			attrs.PutStr(semconv.ExceptionStacktrace, "E: x\n\tat a."+long+"(c)\n"+strings.Repeat("Caused by: E\n\t... 1 more\n", 49))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			logs := plog.NewLogs()
+			resource := logs.ResourceLogs().AppendEmpty()
+			for _, key := range []string{
+				semconv.ServiceName, semconv.ServiceVersion, semconv.ServiceNamespace, semconv.ServiceInstanceID, semconv.DeploymentEnvironment,
+				semconv.HostName, semconv.TelemetrySDKName, semconv.TelemetrySDKLanguage, semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion,
+			} {
+				resource.Resource().Attributes().PutStr(key, long)
+			}
+			records := resource.ScopeLogs().AppendEmpty().LogRecords()
+			for i := range scaled(5_000) {
+				record := records.AppendEmpty()
+				record.Attributes().PutStr(semconv.ExceptionType, strconv.Itoa(i))
+				fill(record, record.Attributes())
+			}
+			o := options()
+			o.FromLogs = All
+			export := FromLogs(logs, o)
+			require.Len(t, export.Events, records.Len())
+			require.NotEmpty(t, export.Flaws)
+			total, size := 0, new(plog.ProtoMarshaler).LogsSize(logs)
+			for _, e := range export.Events {
+				total += len(e.Payload)
+			}
+			t.Logf("%d bytes become %d, %.2f of the bound", size, total, float64(total)/float64(attr.ExportBound(size)))
+			assert.LessOrEqual(t, total, attr.ExportBound(size), "%d bytes of %d", total, size)
+		})
+	}
 }

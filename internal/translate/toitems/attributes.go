@@ -15,7 +15,17 @@ import (
 // newSource returns a source with its identity and its other resource attributes, for which
 // Sentry's format has no field except in the elements.
 func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *Options) *source {
-	return &source{Resource: resource, scope: scope, Identity: tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)}
+	id := tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)
+	return &source{Resource: resource, scope: scope, Identity: id, names: id.NameBytes()}
+}
+
+// identity returns the identity for an item, without names if the output would exceed its limit.
+func (e *exporter) identity(s *source) attr.Identity {
+	if !e.spend(s.names) {
+		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
+		return s.WithoutNames(e.options.SDK)
+	}
+	return s.Identity
 }
 
 // share sets the attributes that elements repeat. Most messages with events have no elements.

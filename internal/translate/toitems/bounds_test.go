@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
@@ -58,7 +59,9 @@ func TestOutputIsBounded(t *testing.T) {
 			for range many {
 				points.AppendEmpty().SetIntValue(1)
 			}
-			requireBound(t, FromMetrics(metrics, metricOptions), new(pmetric.ProtoMarshaler).MetricsSize(metrics))
+			ofMetricsToItems := FromMetrics(metrics, metricOptions)
+			require.NotContains(t, string(ofMetricsToItems.Items[0].Payload), strings.Repeat(`\u0001`, attr.MaxNameBytes), "a name or unit")
+			requireBound(t, ofMetricsToItems, new(pmetric.ProtoMarshaler).MetricsSize(metrics))
 		})
 	}
 }
@@ -72,13 +75,37 @@ func putMany(m pcommon.Map, n int) {
 	_ = m.FromRaw(raw)
 }
 
+// TestSmallEventsAreBounded: the smallest records repeat the names of their resource in the events.
+func TestSmallEventsAreBounded(t *testing.T) {
+	for _, item := range []string{"event", "check_in"} {
+		logs := plog.NewLogs()
+		resource := logs.ResourceLogs().AppendEmpty()
+		resource.Resource().Attributes().PutStr(semconv.SentryProjectID, "1")
+		for _, key := range []string{
+			semconv.SentryRelease, semconv.SentryDist, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
+		} {
+			resource.Resource().Attributes().PutStr(key, strings.Repeat("\x01", attr.MaxNameBytes))
+		}
+		records := resource.ScopeLogs().AppendEmpty().LogRecords()
+		for range 5000 {
+			records.AppendEmpty().Attributes().PutStr(semconv.SentryItemType, item)
+		}
+		export := FromLogs(logs, LogOptions{Options: options})
+		require.Len(t, export.Items, records.Len())
+		requireBound(t, export, new(plog.ProtoMarshaler).LogsSize(logs))
+	}
+}
+
 func requireBound(t *testing.T, export tosentry.Export, input int) {
 	t.Helper()
 	output := 0
 	for i := range export.Items {
 		output += len(export.Items[i].Payload)
+		require.LessOrEqual(t, len(export.Items[i].Payload), 1_000_000, "bytes of an item")
+		most := map[sentry.ItemType]int{sentry.ItemLog: 100, sentry.ItemTraceMetric: 1000}[export.Items[i].Header.Type]
+		require.LessOrEqual(t, export.Items[i].Header.ItemCount.Value, max(1, most))
 	}
-	t.Logf("%d bytes become %d", input, output)
+	t.Logf("%d bytes become %d, %.2f of the bound", input, output, float64(output)/float64(attr.ExportBound(input)))
 	assert.LessOrEqual(t, output, attr.ExportBound(input))
 	require.NotEmpty(t, export.Items)
 }

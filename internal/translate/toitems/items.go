@@ -147,6 +147,7 @@ func (e *exporter) flush(c *container) {
 type source struct {
 	*tosentry.Resource
 	attr.Identity
+	names   int // bytes of the identity in an item
 	scope   pcommon.InstrumentationScope
 	shared  []sentryevent.Attribute // set by share
 	json    []byte                  // shared as members of an object

@@ -24,12 +24,12 @@ import (
 func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
 	level, _ := levelOf(record)
-	out := &e.item
+	out, id := &e.item, e.identity(s)
 	*out = event.ErrorEvent{ // reuses the memory of the last event
 		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]}, Breadcrumbs: out.Breadcrumbs[:0],
 		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
-		Platform:  attr.FirstText(s.Platform, "other"), Level: level,
-		Release: s.Release, Dist: s.Dist, Environment: s.Environment, SDK: s.Sdk,
+		Platform:  attr.FirstText(id.Platform, "other"), Level: level,
+		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: id.Sdk,
 		User: out.User[:0],
 	}
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {

@@ -15,10 +15,10 @@ import (
 
 // checkIn is the inverse of fromsentry.CheckInToLogs.
 func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
-	attrs := record.Attributes()
+	attrs, id := record.Attributes(), e.identity(s)
 	out := &event.CheckIn{
 		ID: attr.TextOf(attrs, semconv.SentryCheckInID), MonitorSlug: attr.TextOf(attrs, semconv.SentryMonitorSlug), Status: attr.TextOf(attrs, semconv.SentryCheckInStatus),
-		Platform: s.Platform, Release: s.Release, Environment: s.Environment, ServerName: attr.TextOf(attrs, semconv.ServerAddress), SDK: s.Sdk,
+		Platform: id.Platform, Release: id.Release, Environment: id.Environment, ServerName: attr.TextOf(attrs, semconv.ServerAddress), SDK: id.Sdk,
 		TraceID: attr.TraceText(record.TraceID()), SpanID: attr.SpanText(record.SpanID()),
 	}
 	if record.Timestamp() != 0 {

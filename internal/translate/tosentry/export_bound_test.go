@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -272,4 +273,62 @@ func TestTracesAreBounded(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSmallSpansAreBounded: the items of the smallest spans repeat the names of their resource.
+func TestSmallSpansAreBounded(t *testing.T) {
+	n := 30_000
+	if !testsize.Full() {
+		n = 3000
+	}
+	for _, spansOnly := range []bool{false, true} {
+		o := exportOptions
+		o.SpansOnly = spansOnly
+		traces := ptrace.NewTraces()
+		resource := traces.ResourceSpans().AppendEmpty()
+		for _, key := range resourceTexts {
+			resource.Resource().Attributes().PutStr(key, strings.Repeat("\x01", attr.MaxNameBytes))
+		}
+		spans := resource.ScopeSpans().AppendEmpty().Spans()
+		for i := range n {
+			span := spans.AppendEmpty()
+			span.SetTraceID(pcommon.TraceID{1})
+			span.SetSpanID(pcommon.SpanID{byte(i >> 16), byte(i >> 8), byte(i), 1})
+			span.SetEndTimestamp(pcommon.Timestamp(someTime))
+		}
+		size := new(ptrace.ProtoMarshaler).TracesSize(traces)
+		out := checkBound(t, fmt.Sprintf("only spans: %t", spansOnly), size, func() Export { return TracesToTransactions(traces, o) })
+		written, sent := 0, 0
+		for i := range out.Items {
+			written += len(out.Items[i].Payload)
+			sent += out.Items[i].Count
+		}
+		assert.Equal(t, n, sent)
+		t.Logf("only spans: %t: %d bytes become %d, %.2f of the bound", spansOnly, size, written, float64(written)/float64(attr.ExportBound(size)))
+	}
+}
+
+// TestLargestExport: two observations per minute are a chunk with all texts of their frame.
+func TestLargestExport(t *testing.T) {
+	testsize.NeedFull(t)
+	message := longProfiles(oneLong{"function", "text"}, "")
+	scopes := message.ResourceProfiles().At(0).ScopeProfiles()
+	times := scopes.At(0).Profiles().At(0).Samples().At(0).TimestampsUnixNano()
+	for minute := range uint64(24 * 60) {
+		times.Append(someTime+minute*uint64(time.Minute), someTime+minute*uint64(time.Minute)+1e6)
+	}
+	for i := range 200 {
+		scope := scopes.AppendEmpty()
+		scopes.At(0).CopyTo(scope)
+		scope.Scope().SetName(fmt.Sprint(i)) // profiles of one scope are joined
+	}
+	require.Greater(t, attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(message)), attr.MaxExport)
+	out, written := ProfilesToChunks(message, exportOptions), 0
+	for i := range out.Items {
+		written += len(out.Items[i].Payload)
+	}
+	t.Logf("%.1f of %d MiB", float64(written)/(1<<20), attr.MaxExport>>20)
+	assert.LessOrEqual(t, written, attr.MaxExport)
+	assert.Greater(t, written, attr.MaxExport*9/10)
+	assert.NotEmpty(t, out.Lost)
 }

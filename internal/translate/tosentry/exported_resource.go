@@ -62,7 +62,7 @@ func (e *traceExporter) read(resource ptrace.ResourceSpans) (all []tracedSpan) {
 	ofResource := ReadIdentity(e.resource.Map)
 	for _, scope := range resource.ScopeSpans().All() {
 		id := InScope(ofResource, scope.Scope(), e.options)
-		all = collectSpans(scope.Spans(), &id, &e.Export, all)
+		all = collectSpans(scope.Spans(), &identity{id, id.NameBytes()}, &e.Export, all)
 	}
 	return all
 }
@@ -75,13 +75,23 @@ func (e *traceExporter) session() string {
 	return e.resource.session
 }
 
-// repeatResource reports whether an item may repeat the resource. Copies use at most half of the
+// repeatResource reports whether an item may repeat the resource.
+func (e *traceExporter) repeatResource() bool { return e.spend(e.resource.Size) }
+
+// repeatIdentity removes the names from the identity of a span if its item may not repeat them.
+func (e *traceExporter) repeatIdentity(s *tracedSpan) {
+	if !e.spend(s.id.size) {
+		s.id = &identity{Identity: s.id.WithoutNames(e.options.SDK)}
+	}
+}
+
+// spend reports whether an item may repeat data of its resource. Copies use at most half of the
 // output limit of a message; items without a copy are counted.
-func (e *traceExporter) repeatResource() bool {
-	if e.resource.Size > e.copies {
+func (e *traceExporter) spend(size int) bool {
+	if size > e.copies {
 		e.flaw("resource", 1)
 		return false
 	}
-	e.copies -= e.resource.Size
+	e.copies -= size
 	return true
 }

@@ -107,6 +107,7 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 // sharedAttributes adds the identity of the sender, which a transaction states only once. Segments
 // also get the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
+	e.repeatIdentity(s)
 	id := s.id
 	all.text(semconv.SentryRelease, id.Release)
 	all.text(semconv.SentryEnvironment, id.Environment)

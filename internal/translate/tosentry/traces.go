@@ -36,13 +36,19 @@ type traceExporter struct {
 // tracedSpan is a span with its context.
 type tracedSpan struct {
 	ptrace.Span
-	id     *attr.Identity // of its resource and scope
+	id     *identity // of its resource and scope
 	header attr.TraceHeader
 	crumbs bool // its events are breadcrumbs of a transaction, or counted as lost
 }
 
+// identity is an identity with its size in an item.
+type identity struct {
+	attr.Identity
+	size int
+}
+
 // collectSpans appends the usable spans of a scope and counts the others.
-func collectSpans(spans ptrace.SpanSlice, id *attr.Identity, e *Export, all []tracedSpan) []tracedSpan {
+func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedSpan) []tracedSpan {
 	for _, span := range spans.All() {
 		switch {
 		case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():

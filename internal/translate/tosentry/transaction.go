@@ -15,6 +15,7 @@ import (
 
 // newTransaction translates the root of a segment: the inverse of fromsentry.fillRoot.
 func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
+	e.repeatIdentity(s)
 	fromSentry, id := e.resource.FromSentry, s.id
 	root := e.legacySpan(s)
 	p, scratch := e.profilingOf(s), new(attr.Scratch)

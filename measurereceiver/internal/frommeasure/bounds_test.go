@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -274,4 +275,62 @@ func plainLong(v map[string]any) (other map[string]any) {
 	text, _ := json.Marshal(v)
 	_ = json.Unmarshal(text, &other)
 	return other
+}
+
+// TestMeasureLimits: the limits of docs/measure.md, each exceeded by one.
+func TestMeasureLimits(t *testing.T) {
+	of := func(e measure.Event) pcommon.Map {
+		return frommeasure.ToLogs([]measure.Event{e}, measureSource).ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes()
+	}
+	length := func(attrs pcommon.Map, key string) int {
+		list, ok := attrs.Get(key)
+		require.True(t, ok, key)
+		return list.Slice().Len()
+	}
+	number := func(attrs pcommon.Map, key string) int64 { n, _ := attrs.Get(key); return n.Int() }
+	text := func(attrs pcommon.Map, key string) string { text, _ := attrs.Get(key); return text.AsString() }
+
+	crash := &measure.Exception{Threads: make([]measure.Thread, 257), BinaryImages: make([]measure.BinaryImage, 513)}
+	for range 65 {
+		crash.Exceptions = append(crash.Exceptions, measure.ExceptionUnit{Type: "E", Frames: make([]measure.Frame, 16)}) // 1024 in the first 64
+	}
+	attrs := of(measure.Event{Type: measure.TypeException, Exception: crash})
+	assert.Equal(t, 64, length(attrs, "measure.exception.units"))
+	assert.Equal(t, 256, length(attrs, "measure.exception.threads"))
+	assert.Equal(t, 512, length(attrs, "measure.exception.binary_images"))
+	frames, units := 0, attrs.AsRaw()["measure.exception.units"].([]any)
+	for _, unit := range units {
+		list, _ := unit.(map[string]any)["frames"].([]any)
+		frames += len(list)
+	}
+	assert.Equal(t, 1000, frames)
+	assert.EqualValues(t, 1+24+1+1, number(attrs, "measure.exception.parts_dropped"))
+
+	attrs = of(measure.Event{Type: measure.TypeAppExit, AppExit: &measure.AppExit{Reason: "ANR", Trace: strings.Repeat("x", 256<<10+1)}})
+	assert.Len(t, text(attrs, "measure.app_exit.trace"), 256<<10)
+	assert.EqualValues(t, 256<<10+1, number(attrs, "measure.app_exit.trace_bytes"))
+
+	members := map[string]int{}
+	for i := range 129 {
+		members[fmt.Sprint("k", i)] = i
+	}
+	unknown, err := json.Marshal(members)
+	require.NoError(t, err)
+	attrs = of(measure.Event{Type: "hologram", Unknown: unknown})
+	assert.EqualValues(t, 1, number(attrs, "measure.fields_dropped"))
+	kept := 0
+	for key := range attrs.All() {
+		if strings.HasPrefix(key, "measure.hologram.") {
+			kept++
+		}
+	}
+	assert.Equal(t, 128, kept)
+
+	src := measureSource
+	src.HTTPBodies = true
+	request := &measure.HTTP{URL: "https://api.example.com/", Method: "get", RequestBody: strings.Repeat("x", 4<<10+1), ResponseBody: strings.Repeat("y", 4<<10+1)}
+	span := frommeasure.ToTraces(nil, []measure.Event{{Type: measure.TypeHTTP, HTTP: request}}, src)
+	attrs = span.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes()
+	assert.Len(t, text(attrs, "http.request.body.content"), 4<<10)
+	assert.Len(t, text(attrs, "http.response.body.content"), 4<<10)
 }

@@ -275,4 +275,10 @@ func TestHostileLists(t *testing.T) {
 	assert.Positive(t, out.Omitted)
 	assert.LessOrEqual(t, len(out.Error.Exceptions), maxExceptions)
 	assert.Len(t, out.Error.Breadcrumbs, maxBreadcrumbs)
+	shown := 0
+	for _, x := range out.Error.Exceptions {
+		shown += len(x.Frames)
+	}
+	t.Logf("%d of %d frames", shown, maxFramesShown)
+	assert.LessOrEqual(t, shown, maxFramesShown)
 }

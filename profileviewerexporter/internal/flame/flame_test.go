@@ -272,6 +272,15 @@ func TestBounds(t *testing.T) {
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 	_, err = g.Describe(all(bomb), 0)
 	assert.ErrorIs(t, err, timeline.ErrTooLarge)
+
+	at := make([]time.Duration, 1<<20) // the most that the graph by time has
+	for i := range at {
+		at[i] = time.Duration(i)
+	}
+	_, err = flame.InOrder(all(read(timelinetest.Sample{Thread: 1, Stack: "f", At: at})))
+	require.NoError(t, err)
+	_, err = flame.InOrder(all(read(timelinetest.Sample{Thread: 1, Stack: "f", At: append(at, 1<<20)})))
+	assert.ErrorIs(t, err, timeline.ErrTooLarge)
 }
 
 func TestNothing(t *testing.T) {

@@ -89,3 +89,20 @@ func TestFilters(t *testing.T) {
 		assert.Error(t, err, query)
 	}
 }
+
+// TestReadIsBounded: a list reads the newest messages up to its limit, and counts the others.
+func TestReadIsBounded(t *testing.T) {
+	s := store.New(1<<30, time.Hour)
+	const messages, size = 70, 1 << 20
+	for range messages {
+		logs := plog.NewLogs()
+		logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body().SetStr(string(make([]byte, size)))
+		_, err := s.AddLogs(t.Context(), logs, time.Now())
+		require.NoError(t, err)
+	}
+	out := list(t, s.Messages(), "")
+	t.Logf("%d of %d MiB", out.Count, maxRead>>20)
+	assert.Equal(t, messages, out.Count+out.Unread)
+	assert.Less(t, out.Count*size, maxRead)
+	assert.Greater(t, out.Count*size, maxRead-2*size)
+}

@@ -43,6 +43,7 @@ type Collector struct {
 	config  string // path of the configuration
 	process *exec.Cmd
 	limit   int           // MiB, see Settings.MemoryLimit
+	started time.Duration // CPU time until it was ready
 	exited  chan struct{} // closed after exit
 	exit    error         // then: how
 	stopped bool          // by Stop or Kill
@@ -73,6 +74,7 @@ func Start(t testing.TB, s Settings) *Collector {
 	if err != nil {
 		t.Fatalf("the collector does not start: %v\n%s", err, c.Log.Tail())
 	}
+	c.started = c.CPUTime(t)
 	c.cleanup(t)
 	return c
 }

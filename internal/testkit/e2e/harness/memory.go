@@ -62,6 +62,9 @@ func (c *Collector) CPUTime(t testing.TB) (total time.Duration) {
 	return total
 }
 
+// Worked returns the CPU time of the collector since Start.
+func (c *Collector) Worked(t testing.TB) time.Duration { return c.CPUTime(t) - c.started }
+
 // memoryKill is the memory in MiB at which a collector is killed, so that a failing test does not
 // exhaust the machine.
 const memoryKill = 4096

@@ -14,16 +14,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// Android traces: binary data in which few bytes can represent a lot of output. The Perfetto traces
-// are those of Relay's tests (relay-profiling, perfetto/convert/attacks.rs).
-var androidAttacks = []attack{
-	{name: "ART: 65,536 threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
+// Android traces: binary data in which few bytes can represent a lot of output.
+var artAttacks = []attack{
+	{name: "65,536 threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1, artThreads(1<<16)) }},
-	{name: "ART: 3 million method entries without an exit", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "3 million method entries without an exit", status: 200, observations: 6061, memory: memoryLarge,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(3*million, func(i uint32) arttrace.Event { return arttrace.Event{Thread: 1, Method: 4 * i} }))
 		}},
-	{name: "ART: 3 million method exits in a stack of 1,000 methods", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "3 million method exits in a stack of 1,000 methods", status: 200, observations: 6061, memory: memoryLarge,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(3*million, func(i uint32) arttrace.Event {
 				if i < 1000 {
@@ -32,7 +31,7 @@ var androidAttacks = []attack{
 				return arttrace.Event{Thread: 1, Method: 1 << 30, Action: arttrace.Exit}
 			}))
 		}},
-	{name: "ART: a different stack of 1,000 methods at each observation", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLarge,
+	{name: "a different stack of 1,000 methods at each observation", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLarge,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(13_000, func(i uint32) arttrace.Event {
 				if i < 999 {
@@ -41,24 +40,28 @@ var androidAttacks = []attack{
 				return arttrace.Event{Thread: 1, Method: 4 * (1000 + (i+1)/2), Action: arttrace.Action(1 - i%2), Wall: i * 5000}
 			}))
 		}},
-	{name: "ART: times that wrap around", status: 200, observations: 6061, memory: memorySmall,
+	{name: "times that wrap around", status: 200, observations: 6061, memory: memorySmall,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(1000, func(i uint32) arttrace.Event { return arttrace.Event{Thread: 1, Method: 4, Wall: i << 31} }))
 		}},
-	{name: "ART: a class name of 30 MiB", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "a class name of 30 MiB", status: 200, observations: 6061, memory: memoryLarge,
 		request: func() harness.Request {
 			trace := artTrace()
 			trace.Methods = []arttrace.Method{{ID: 4, Class: strings.Repeat("x", 30<<20)}}
 			return artRequestOf(1, arttracetest.File(trace, []arttrace.Event{{Thread: 1, Method: 4}}))
 		}},
-	{name: "ART: 1,000 one-minute traces with 50 waiting threads", status: 200, observations: 862_300, memory: memoryLarge,
+	{name: "1,000 one-minute traces with 50 waiting threads", status: 200, observations: 862_300, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1000, artThreads(50)) }},
-	{name: "Perfetto: a name of 4 MiB shared by 100,000 frames", status: 200, observations: 1, memory: memorySmall,
+}
+
+// The Perfetto traces are those of Relay's tests (relay-profiling, perfetto/convert/attacks.rs).
+var perfettoAttacks = []attack{
+	{name: "a name of 4 MiB shared by 100,000 frames", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request {
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettotest.Interned(5, perfettotest.Text(1, strings.Repeat("x", 4<<20-100))),
 				perfettoFrames(100_000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...)), perfettotest.Sample(0, 40, 1)))
 		}},
-	{name: "Perfetto: a path of 4 MiB shared by 1,000 mappings", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "a path of 4 MiB shared by 1,000 mappings", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			var mappings []any
 			for id := 1; id <= 1000; id++ {
@@ -67,7 +70,7 @@ var androidAttacks = []attack{
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettotest.Interned(17, perfettotest.Text(1, strings.Repeat("x", 4<<20-100))),
 				perfettotest.Interned(mappings...), perfettoFrames(1000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...)), perfettotest.Sample(0, 40, 1)))
 		}},
-	{name: "Perfetto: a million interned names", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
+	{name: "a million interned names", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
 		request: func() harness.Request {
 			var packets [][]byte
 			for i := range 100 {
@@ -79,7 +82,7 @@ var androidAttacks = []attack{
 			}
 			return perfettoRequest(perfettotest.Trace(packets...))
 		}},
-	{name: "Perfetto: 50,000 sequences", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "50,000 sequences", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			var packets [][]byte
 			for i := range 50_000 {
@@ -87,12 +90,12 @@ var androidAttacks = []attack{
 			}
 			return perfettoRequest(perfettotest.Trace(packets...))
 		}},
-	{name: "Perfetto: a call stack of a million frames that no sample uses", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
+	{name: "a call stack of a million frames that no sample uses", status: 413, reason: "profiling_exceed_size_limit", memory: memorySmall,
 		request: func() harness.Request {
 			return perfettoRequest(perfettotest.Trace(perfettotest.Snapshot(), perfettoFrames(1),
 				perfettotest.Interned(7, perfettotest.Callstack(1, 1)), perfettotest.Sample(0, 40, 1), perfettotest.Interned(7, perfettotest.Callstack(2, ids(million)...))))
 		}},
-	{name: "Perfetto: 50,000 samples with a call stack that changes each time", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
+	{name: "50,000 samples with a call stack that changes each time", status: 413, reason: "profiling_exceed_size_limit", memory: memoryLimit,
 		request: func() harness.Request {
 			packets := [][]byte{perfettotest.Snapshot(), perfettoFrames(1000), perfettotest.Interned(7, perfettotest.Callstack(1, ids(1000)...))}
 			for i := range 50_000 {

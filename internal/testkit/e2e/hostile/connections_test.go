@@ -20,6 +20,7 @@ import (
 // TestHostileConnections: attacks by the way of sending, or the number of requests, rather than by
 // their content.
 func TestHostileConnections(t *testing.T) {
+	varies(t, "speed, end, number and headers of requests")
 	t.Run("200 requests that declare a body of 100 MiB and never complete it", claimedLength)
 	t.Run("50 clients that disconnect in the middle of a body", abandonedBody)
 	t.Run("a body sent byte by byte", slowBody)

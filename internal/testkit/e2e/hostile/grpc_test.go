@@ -24,6 +24,7 @@ import (
 // TestHostileGRPC: attacks that only gRPC permits on the components behind the OTLP receiver. Its
 // message limit is raised from 4 to 64 MiB. Statuses are those of gRPC.
 func TestHostileGRPC(t *testing.T) {
+	varies(t, "OTLP messages and frames over gRPC, with a limit of 64 MiB")
 	for _, a := range grpcAttacks {
 		t.Run(a.name, a.run)
 	}

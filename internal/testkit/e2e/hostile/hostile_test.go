@@ -14,13 +14,52 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 )
 
-// TestHostile: after each attack, the collector still runs, has used no more memory than its bound,
-// and delivers a valid profile. Attacks of several requests are in connections_test.go.
-func TestHostile(t *testing.T) {
-	for _, attacks := range [][]attack{bombAttacks, envelopeAttacks, profileAttacks, androidAttacks, smallestAttacks, itemAttacks} {
-		for _, a := range attacks {
-			t.Run(a.name, a.run)
-		}
+func TestHostileBombs(t *testing.T) {
+	varies(t, "small bodies that decompress to large ones, and stated sizes of bodies")
+	runAttacks(t, bombAttacks)
+}
+
+func TestHostileEnvelopes(t *testing.T) {
+	varies(t, "lengths, headers and number of items")
+	runAttacks(t, envelopeAttacks)
+}
+
+func TestHostileProfiles(t *testing.T) {
+	varies(t, "number of each element, indices, numbers, nesting and text of profiles")
+	runAttacks(t, profileAttacks)
+}
+
+func TestHostileART(t *testing.T) {
+	varies(t, "threads, events, times and names of Android's ART traces")
+	runAttacks(t, artAttacks)
+}
+
+func TestHostilePerfetto(t *testing.T) {
+	varies(t, "interned text, sequences and call stacks of Perfetto traces")
+	runAttacks(t, perfettoAttacks)
+}
+
+func TestHostileSmallest(t *testing.T) {
+	varies(t, "lists of the smallest elements that JSON permits")
+	runAttacks(t, smallestAttacks)
+}
+
+func TestHostileItems(t *testing.T) {
+	varies(t, "items other than profiles; the store, minidump and security endpoints; paths and project IDs")
+	runAttacks(t, itemAttacks)
+}
+
+// varies logs what a class of attacks varies, for its row in docs/attacks.md.
+func varies(t *testing.T, what string) {
+	t.Helper()
+	t.Log("varies " + what)
+}
+
+// runAttacks sends attacks of one request each. After each, the collector still runs, has used no
+// more memory than its bound, and delivers a valid profile.
+func runAttacks(t *testing.T, attacks []attack) {
+	for _, a := range attacks {
+		t.Run(a.name, a.run)
 	}
 }
 
@@ -81,12 +120,12 @@ func (a attack) run(t *testing.T) {
 }
 
 // reportAttack checks the memory that an attack used, in MiB, and logs the line that attacks.awk
-// reads.
+// reads, with the CPU time of the attack and the checks after it.
 func reportAttack(t testing.TB, c *harness.Collector, sent, status int, took time.Duration, memory int) {
 	t.Helper()
 	peak := c.RequirePeakMemory(t)
 	assert.Less(t, peak, memory, "MiB of memory at the peak")
-	t.Logf("%d bytes, answered %d in %s, peak memory %d of %d MiB", sent, status, took.Round(time.Millisecond), peak, memory)
+	t.Logf("%d bytes, answered %d in %s, peak memory %d of %d MiB, %s of CPU", sent, status, took.Round(time.Millisecond), peak, memory, c.Worked(t))
 }
 
 // checkCardinality checks that clients cannot create arbitrary metric attributes.

@@ -29,6 +29,7 @@ import (
 
 // TestHostileHTTP2: with TLS, a connection carries many requests. Each counts as a connection.
 func TestHostileHTTP2(t *testing.T) {
+	varies(t, "requests of HTTP/2 per connection, with TLS")
 	const connections, streams = 500, 100
 	certificate, key := certify(t)
 	for _, a := range []struct {
@@ -84,6 +85,7 @@ service:
 // TestHostileInputsTLS: the same on the OTLP receiver with otlp_limit, which does not limit
 // connections: each carries up to 250 requests.
 func TestHostileInputsTLS(t *testing.T) {
+	varies(t, "requests of HTTP/2 per connection of the OTLP port of the container image")
 	const connections, streams = 150, 250
 	t.Run("HTTP/2: 150 connections with 250 stalled requests each", func(t *testing.T) {
 		certificate, key := certify(t)

@@ -30,6 +30,7 @@ import (
 // TestHostileInputs: floods of the OTLP ports of the container image, with its configuration and in
 // 1 GiB. During each flood, clients with a DSN are served.
 func TestHostileInputs(t *testing.T) {
+	varies(t, "floods of the OTLP ports of the container image, with its configuration")
 	for _, a := range inputAttacks {
 		t.Run(a.name, a.run)
 	}
@@ -340,6 +341,7 @@ func startImageWith(t *testing.T, replacements ...string) (*harness.Collector, i
 // TestHostileLabels: hosts, methods, paths and services that clients invent create no series, also
 // not at the level detailed, with the views of docs/operations.md.
 func TestHostileLabels(t *testing.T) {
+	varies(t, "text of clients in labels of metrics")
 	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "operations.md"))
 	require.NoError(t, err)
 	_, views, _ := strings.Cut(string(page), "    level: detailed\n")

@@ -26,6 +26,7 @@ import (
 // TestHostileMeasure: attacks with Measure's protocol. Every copy of an app contains its key. After
 // each attack, the receiver accepts a valid batch, and all files are below its directories.
 func TestHostileMeasure(t *testing.T) {
+	varies(t, "batches, forms, files, builds and symbol files of Measure's SDKs")
 	for _, a := range measureAttacks {
 		t.Run(a.name, a.run)
 	}

@@ -26,6 +26,7 @@ import (
 // to Sentry. After each attack, the viewer responds, and a valid profile reaches Sentry, the viewer
 // and the backend.
 func TestHostileOTLP(t *testing.T) {
+	varies(t, "tables, indices, IDs, numbers and nesting of OTLP profiles and spans, with all outputs")
 	for _, a := range otlpAttacks {
 		t.Run(a.name, a.run)
 	}

@@ -28,6 +28,7 @@ import (
 // TestHostilePage: attacks on the viewer by stored messages and by requests. After each attack, the
 // viewer responds, and lists the latest message.
 func TestHostilePage(t *testing.T) {
+	varies(t, "profiles and traces that the viewer stores, queries, and clients that do not read")
 	for _, a := range keptAttacks {
 		t.Run(a.name, a.runOnPage)
 	}

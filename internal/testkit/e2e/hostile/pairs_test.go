@@ -32,6 +32,7 @@ import (
 // `make attacks` sets ATTACKS=full. By default, sizes are small, and only some of the pairs are
 // sent.
 func TestHostilePairs(t *testing.T) {
+	varies(t, "[pairs](#long-strings-in-long-lists) of a long string and a long list")
 	size := smallPairs
 	if os.Getenv("ATTACKS") == "full" {
 		size = fullPairs

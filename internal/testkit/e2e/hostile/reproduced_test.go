@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,18 +17,22 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/plog"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	profilespb "go.opentelemetry.io/proto/otlp/profiles/v1development"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 // TestHostileReproduced: requests that once stopped a collector, or made it drop all data. Each is
 // sent to a collector with all components, whose data the kernel limits to 1 GiB. Afterwards, a
 // valid profile reaches every destination.
 func TestHostileReproduced(t *testing.T) {
+	varies(t, "attacks that once stopped a collector or made it drop all data")
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
 			e := startEverything(t)
@@ -42,6 +47,7 @@ func TestHostileReproduced(t *testing.T) {
 		})
 	}
 	t.Run("rate limits of 9 MiB in a response from Sentry", longRateLimits)
+	t.Run("115,000 exceptions in logs, and resource names of control characters", manyExceptions)
 }
 
 // longestWork is the maximum CPU time for one of these requests.
@@ -245,4 +251,41 @@ service: {pipelines: {profiles: {receivers: [sentry], exporters: [sentry_envelop
 	require.Eventually(t, func() bool { return answers > 0 }, 30*time.Second, 20*time.Millisecond)
 	time.Sleep(time.Second)
 	reportAttack(t, c, 9<<20, http.StatusTooManyRequests, time.Since(begin), memorySmall)
+}
+
+// manyExceptions: each exception becomes an event that repeats the resource, and JSON writes a
+// control character as six. The message is below the limit that we recommend for the OTLP receiver.
+func manyExceptions(t *testing.T) {
+	server, backend, otlp := fakesentry.Start(t), harness.NewSink(t), harness.FreeAddress(t)
+	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: ENDPOINT}
+  otlp: {protocols: {http: {endpoint: %q, max_request_body_size: 4194304}}}
+exporters:
+  sentry_envelope: {dsn: %q}
+  otlp_http: {endpoint: %q, sending_queue: {enabled: false}}
+service:
+  pipelines:
+    logs: {receivers: [otlp], exporters: [sentry_envelope]}
+    profiles: {receivers: [sentry], exporters: [otlp_http]}
+`, otlp, server.DSN(), backend.URL())})
+	harness.WaitListening(t, otlp)
+	logs := plog.NewLogs()
+	resource := logs.ResourceLogs().AppendEmpty()
+	for _, key := range []string{
+		semconv.ServiceName, semconv.ServiceVersion, semconv.ServiceNamespace, semconv.ServiceInstanceID, semconv.DeploymentEnvironment,
+		semconv.HostName, semconv.TelemetrySDKName, semconv.TelemetrySDKLanguage, semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion,
+	} {
+		resource.Resource().Attributes().PutStr(key, strings.Repeat("\x01", 256))
+	}
+	records := resource.ScopeLogs().AppendEmpty().LogRecords()
+	for i := range 115_000 {
+		records.AppendEmpty().Attributes().PutStr(semconv.ExceptionType, strconv.Itoa(i))
+	}
+	message, err := new(plog.ProtoMarshaler).MarshalLogs(logs)
+	require.NoError(t, err)
+	begin := time.Now()
+	status := postOTLP(t, "http://"+otlp+"/v1/logs", message)
+	checkServing(t, c, backend)
+	reportAttack(t, c, len(message), status, time.Since(begin), memoryLarge)
 }

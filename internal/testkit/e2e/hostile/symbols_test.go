@@ -24,6 +24,7 @@ import (
 // TestHostileSymbols: symbol files that small clients can upload. The collector finds each in its
 // directory, is asked for its names, and is started again. Meanwhile it serves a good file.
 func TestHostileSymbols(t *testing.T) {
+	varies(t, "symbol files that the collector opens, and opens again after a restart")
 	for _, a := range symbolAttacks {
 		t.Run(a.name, a.run)
 	}
@@ -113,6 +114,7 @@ func (a symbolAttack) run(t *testing.T) {
 // TestHostileShutdown: SIGTERM while a large file is being indexed, with messages that wait for it.
 // All are delivered, and the file is used after the next start.
 func TestHostileShutdown(t *testing.T) {
+	varies(t, "SIGTERM while a symbol file is read")
 	const messages = 50
 	functions := 400_000 // 20 MB
 	if os.Getenv("ATTACKS") == "full" {
