@@ -32,12 +32,18 @@ func (s *Scrubber) Dictionary(data pprofile.Profiles) Counts {
 		text := table.At(i)
 		w.field(text, frameName, func(clean string) { table.SetAt(i, clean) })
 	}
+	places := map[int32]*place{} // once per key: many attributes may refer to a long one
 	for _, entry := range dict.AttributeTable().All() {
-		key := ""
-		if i := int(entry.KeyStrindex()); i >= 0 && i < table.Len() {
-			key = table.At(i)
+		key, i := "", entry.KeyStrindex()
+		if i >= 0 && int(i) < table.Len() {
+			key = table.At(int(i))
 		}
-		if p := w.places.of(key); w.root(entry.Value(), key, p) == removed {
+		p := places[i]
+		if p == nil {
+			p = w.places.of(key)
+			places[i] = p
+		}
+		if w.root(entry.Value(), key, p) == removed {
 			entry.Value().SetStr(Filtered)
 		}
 	}
