@@ -89,7 +89,7 @@ func (l *limiter) admit(ctx context.Context, c *httpbody.Claim, estimate func(en
 	case err != nil:
 		return l.reject(ctx, messageTooLarge, fmt.Errorf("cannot decode the message: %w", err))
 	case need > l.max-receivingBytes:
-		return l.reject(ctx, messageTooLarge, fmt.Errorf("the message needs more memory than max_bytes_in_flight permits, %d MiB; send smaller messages", (l.max-receivingBytes)>>20))
+		return l.reject(ctx, messageTooLarge, fmt.Errorf("the message needs more memory than max_bytes_in_flight permits (%d MiB); send smaller messages", (l.max-receivingBytes)>>20))
 	}
 	if err := c.Acquire(need); err != nil {
 		return l.reject(ctx, bytesInFlight, err)

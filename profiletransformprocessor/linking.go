@@ -108,8 +108,8 @@ func (l *linking) link(ctx context.Context, sender string, profiles pprofile.Pro
 	}
 	l.telemetry.countLinked(ctx, stats)
 	if sender != "" && l.anonymous.Load() && !l.named.Load() && !l.warnedSenders.Swap(true) {
-		l.logger.Warn("Profiles with credentials are not linked: all spans so far arrived without credentials. " +
-			"If a processor in front of profile_transform drops them, as batch does, put it behind profile_transform.")
+		l.logger.Warn("Profiles with credentials are not linked, because all spans so far arrived without credentials. " +
+			"Processors that combine messages, such as batch, discard the credentials: put them after profile_transform.")
 	}
 	for reason, count := range stats.Reasons {
 		notices.Shared.Report(notices.Notice{

@@ -54,7 +54,7 @@ const (
 	maxMarker = 8 << 10
 )
 
-var errBad = errors.New("the file could not be read before, or reading it ended the process; replace it, or remove its entry in the folder bad of store::index_directory")
+var errBad = errors.New("an earlier attempt to read the file failed or ended the collector; replace the file, or delete its entry in the folder bad of store::index_directory and restart the collector")
 
 // openBadFiles reads the bad files. If the directory cannot be used, the files of this run only are
 // remembered.
@@ -98,8 +98,8 @@ func (b *badFiles) unfinished(marker string) (key string) {
 	if _, err := hex.DecodeString(key); err != nil || !ok || len(key) != keyDigits {
 		return ""
 	}
-	b.logger.Error("The process ended while it read a symbol file; the file is not used any more", zap.String("file", path))
-	b.write(key, path, "the process ended while it read this file")
+	b.logger.Error("The collector ended while it was reading a symbol file; the file is no longer used", zap.String("file", path))
+	b.write(key, path, "the collector ended while it was reading this file")
 	return key
 }
 
@@ -162,7 +162,7 @@ func (b *badFiles) mark(key, path string) (done func()) {
 		_, err = marker.WriteAt([]byte(content), 0)
 	}
 	if err != nil {
-		b.logger.Warn("Cannot note which symbol file is being read; set store::index_directory", zap.Error(err))
+		b.logger.Warn("Cannot record which symbol file is being read; set store::index_directory to a writable directory", zap.Error(err))
 	}
 	if marker == nil {
 		return func() {}

@@ -325,7 +325,7 @@ func (f *files) tooCrowded(ctx context.Context, w wanted, bytes int64) {
 	}
 	f.crowded[w] = time.Now().Add(retryAfter)
 	f.telemetry.countFile(ctx, "failed")
-	f.logger.Warn("Cannot open a symbol file, because the files of others are in use; increase store::max_open_bytes",
+	f.logger.Warn("Cannot open a symbol file, because files of other tenants use the memory; increase store::max_open_bytes",
 		zap.String("file", w.bundle.file.path), zap.Int64("bytes", bytes), zap.Int64("max_open_bytes", f.cfg.MaxOpenBytes))
 }
 

@@ -211,7 +211,7 @@ func (h *hold) remove(e *fairshare.Entry[tenant.Tenant, *heldMessage]) bool {
 func (h *hold) pass(m *heldMessage, reason release) {
 	if err := forward(m.ctx, h.files, m.message); err != nil {
 		reason = refused
-		h.files.logger.Error("The next component rejected a message after the hold; it is dropped", zap.Error(err))
+		h.files.logger.Error("The next component rejected a held message; the message is dropped", zap.Error(err))
 	}
 	h.files.telemetry.countHeld(m.ctx, reason)
 }

@@ -27,7 +27,7 @@ type indexFile struct {
 const reserveEvery = 16 << 20
 
 // errIndexBytes is the error of a file that does not fit without all other indexes.
-var errIndexBytes = errors.New("the indexes are larger than store::max_index_bytes")
+var errIndexBytes = errors.New("the index and the extracted content of the file need more than store::max_index_bytes")
 
 // create creates a temporary file. Its name ends with the suffix of indexes, so that clean removes
 // it after a crash.

@@ -22,7 +22,7 @@ type openMemory struct {
 func (m *openMemory) Acquire(bytes int64) error {
 	f := m.files
 	if limit := f.cfg.MaxOpenBytes; bytes > limit-m.held {
-		return fmt.Errorf("needs more memory than store::max_open_bytes, %d bytes", limit)
+		return fmt.Errorf("needs more memory than store::max_open_bytes (%d bytes)", limit)
 	}
 	m.held += bytes
 	f.mu.Lock()

@@ -136,7 +136,7 @@ func countStreams(next http.Handler, c *connections) http.Handler {
 		conn, _ := req.Context().Value(connKey{}).(net.Conn)
 		switch {
 		case req.ProtoMajor == 1 && twoLengths(w, req, conn):
-			http.Error(w, "Transfer-Encoding and Content-Length in one request", http.StatusBadRequest)
+			http.Error(w, "the request has both Transfer-Encoding and Content-Length", http.StatusBadRequest)
 			return
 		case req.ProtoMajor != 1:
 			if !c.begin(conn) {

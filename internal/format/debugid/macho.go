@@ -43,8 +43,8 @@ const (
 	loadUUID = 0x1b // LC_UUID
 )
 
-// ErrTooLarge is the error of an archive that expands to more than symbols do.
-var ErrTooLarge = errors.New("the archive is larger than symbols are")
+// ErrTooLarge is the error of an archive that expands to more than real dSYMs do.
+var ErrTooLarge = errors.New("the archive is too large, or has too many entries or UUIDs")
 
 // DSYM returns the UUIDs of an archive (.tgz) of dSYM bundles, one for each architecture of each
 // binary, or those of a single binary.

@@ -29,7 +29,7 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 func read(data []byte, o importer.Options) (*fileReader, error) {
 	var file content
 	if err := json.Unmarshal(data, &file); err != nil {
-		return nil, fmt.Errorf("it is no profile of the Firefox Profiler: %w", err)
+		return nil, fmt.Errorf("it is not a profile of the Firefox Profiler: %w", err)
 	}
 	if file.Meta.PreprocessedProfileVersion == 0 {
 		return nil, errGecko

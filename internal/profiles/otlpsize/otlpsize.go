@@ -41,7 +41,7 @@ type fields map[protowire.Number]*Message
 
 var (
 	// ErrLimit is the error of a message that is not decoded because it would need too much memory.
-	ErrLimit = errors.New("it is too large to be decoded")
+	ErrLimit = errors.New("it exceeds a limit of the decoder")
 
 	// ErrDamaged is the error of a message that is not encoded correctly.
 	ErrDamaged = errors.New("its encoding is damaged")

@@ -26,7 +26,7 @@ func identifyFat(file io.ReaderAt, size int64) (objects []Object, err error) {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	if head.Slices == 0 {
-		return nil, fmt.Errorf("%w: a fat file of no architectures", ErrDamaged)
+		return nil, fmt.Errorf("%w: a fat file without architectures", ErrDamaged)
 	}
 	for range head.Slices {
 		var slice macho.FatArchHeader

@@ -142,7 +142,7 @@ const (
 )
 
 var (
-	errBrackets = errors.New("brackets do not fit")
+	errBrackets = errors.New("unbalanced brackets")
 	errTooLarge = fmt.Errorf("more than %d functions, or %d brackets in brackets", maxFunctions, maxDepth)
 )
 
