@@ -10,14 +10,15 @@ import (
 
 // Config is the configuration of the extension.
 type Config struct {
-	// MaxBytesInFlight is the maximum memory of all requests together, and therefore of a message.
+	// MaxBytesInFlight is the maximum memory of all requests in progress. A single message can use
+	// all of it except 4 MiB.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
 }
 
 const (
-	// defaultMaxBytesInFlight is enough for any usual message of 4 MiB, which needs up to 48 MiB.
-	// Garbage that is not collected yet needs as much again, which fits into 1 GiB with the store
-	// of the viewer and a receiver for Sentry SDKs.
+	// defaultMaxBytesInFlight is enough for a typical message of 4 MiB, which needs up to 48 MiB.
+	// Garbage that is not collected yet needs as much again. Together with the viewer's store and a
+	// receiver for Sentry SDKs, this fits into 1 GiB.
 	defaultMaxBytesInFlight = 128 << 20
 
 	// minBytesInFlight is enough for a few small requests.

@@ -27,7 +27,7 @@ import (
 // the folder bad of the directory of indexes:
 //
 //	reading-*    the key and path of the file that is being read, empty if there is none
-//	<key>        a bad file: its path, and why
+//	<key>        a bad file: its path and the reason
 //
 // A file that was being read when the process ended without a shutdown is bad after the restart. A
 // file has another key when its content changes.

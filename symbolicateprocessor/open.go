@@ -13,7 +13,7 @@ import (
 // the share of each, and stays open until each has lost it. At the limit, the least recently used
 // files are closed, in this order:
 //
-//   - files that nobody has used for idleAfter;
+//   - files that no tenant has used for idleAfter;
 //   - files of the tenant that uses the most memory.
 //
 // A tenant that uses less than an equal share therefore keeps its files, and one that would exceed

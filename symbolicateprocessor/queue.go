@@ -17,7 +17,7 @@ type openQueue struct {
 	entries map[wanted]*fairshare.Entry[tenant.Tenant, *bundle]
 
 	// A tenant starts at the clock, and its work is added. The clock is the start of the tenant
-	// that went last, so that nobody saves turns while it asks for nothing (start-time fair
+	// that went last, so that no tenant saves turns while it asks for nothing (start-time fair
 	// queueing, Goyal, Vin and Cheng 1996).
 	clock int64
 	work  map[tenant.Tenant]int64 // those beyond the clock

@@ -18,9 +18,9 @@ func sharedKey(s string, key StringIndex) sharedText {
 	return sharedText{unsafe.StringData(s), len(s), key}
 }
 
-// SharedString is [Builder.String] for a text to which many entries of a source refer by an index.
-// The text is hashed and compared only once, however long it is. Its memory must not change before
-// [Builder.Release] or [Builder.Reset].
+// SharedString returns the index of a text, like [Builder.String]. It is faster if many entries of
+// a source refer to the same text: the text is hashed and compared only once, however long it is.
+// The memory of the text must not change before [Builder.Release] or [Builder.Reset].
 func (b *Builder) SharedString(s string) StringIndex {
 	if len(s) < minShared {
 		return b.String(s)
@@ -34,7 +34,8 @@ func (b *Builder) SharedString(s string) StringIndex {
 	return StringIndex(known)
 }
 
-// SharedAttr is [Builder.AttrString] for a key and a text as in [Builder.SharedString].
+// SharedAttr returns the index of an attribute, like [Builder.AttrString]. The conditions of
+// [Builder.SharedString] apply to its key and text.
 func (b *Builder) SharedAttr(key, text string) AttributeIndex {
 	keyIndex := b.SharedString(key)
 	if len(text) < minShared {

@@ -11,9 +11,9 @@ import (
 )
 
 // A request with a Content-Length beside Transfer-Encoding: chunked may be an attempt to make a
-// proxy in front and this server disagree where the next request begins. RFC 9112 (6.1) permits to
-// reject it, and requires to close its connection. net/http accepts it and removes the
-// Content-Length, so it is read from the connection. The head of each request is found without
+// proxy in front and this server disagree where the next request begins. RFC 9112 (6.1) permits
+// a server to reject it, and requires it to close the connection. net/http accepts it and removes
+// the Content-Length, so it is read from the connection. The head of each request is found without
 // another parser: it begins after the body of the previous one, whose length net/http knows, or on
 // a new connection, because a chunked body ends its connection.
 //
@@ -24,7 +24,7 @@ type headConn struct {
 	net.Conn
 
 	mu       sync.Mutex // net/http reads ahead while the handler runs
-	line     []byte     // the begin of the current line
+	line     []byte     // the start of the current line
 	length   bool       // the head has a Content-Length
 	complete bool       // the head
 	after    []byte     // what was read after the head: at most a buffer of net/http
@@ -32,7 +32,7 @@ type headConn struct {
 	done     bool       // no further request follows
 }
 
-// lengthField is how a line with the length begins. net/http rejects a blank before the colon.
+// lengthField is the start of a line with the length. net/http rejects a blank before the colon.
 const lengthField = "content-length:"
 
 // Read implements net.Conn.

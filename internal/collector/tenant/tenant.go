@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 )
 
-// Tenant identifies whose data a message is. It is comparable. The zero value is the tenant of all
+// Tenant identifies the owner of a message. It is comparable. The zero value is the tenant of all
 // messages whose ingress has no authentication.
 type Tenant struct {
 	// Ingress is the kind of credentials: Sentry and Measure for a receiver of this module, Other

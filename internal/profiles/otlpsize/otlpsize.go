@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package otlpsize estimates the memory of an encoded OTLP message before it is decoded. An empty
-// span has two bytes, and 230 in memory; a value nested in others needs a stack frame of the
-// decoder.
+// Package otlpsize estimates the memory of an OTLP message before it is decoded. An empty span of
+// two bytes uses 230 bytes in memory, and each level of nesting needs a stack frame of the decoder.
 package otlpsize
 
 import (

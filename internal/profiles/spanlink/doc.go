@@ -65,10 +65,10 @@
 // that uses the most memory loses its oldest spans. Spans that do not fit, spans that arrive too
 // late, and samples without a link are counted by reason.
 //
-// Adding, removing and finding a span visits O(log n) entries of the index. What a message may
-// visit is limited by its size, and memory is checked against that limit before it is allocated.
-// The lock is held for some thousands of spans at a time: a query of a long track consists of
-// several windows of time.
+// Adding, removing and finding a span visits O(log n) entries of the index. The size of a message
+// limits its number of visits, and memory is checked against that limit before it is allocated.
+// The lock is held for a few thousand spans at a time: a query of a long track consists of several
+// windows of time.
 //
 //	keys.go           the attributes that state tenant, session, thread and segment
 //	traces.go         reads the spans of a message

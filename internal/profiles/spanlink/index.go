@@ -136,8 +136,8 @@ func (x *Index) addAll(spans iter.Seq[Span], now time.Time) {
 // held once, which takes a few milliseconds.
 const maxHeld = 1 << 13
 
-// yield lets others use the index. A mutex that somebody has waited for longer than a millisecond
-// goes to the one who waits.
+// yield lets other goroutines use the index. Go hands a mutex to a goroutine that has waited for it
+// for more than a millisecond.
 func (x *Index) yield() {
 	x.mu.Unlock()
 	x.mu.Lock()

@@ -24,9 +24,8 @@ const (
 	small = 8 << 10 // bytes
 	large = 128 << 10
 
-	// step is the growth that is measured again with larger texts. Regular expressions have another
-	// algorithm for texts above some size, which costs more per byte: growth that persists is
-	// another thing.
+	// step is the growth above which a text is measured again at larger sizes. Regular expressions
+	// switch to a more expensive algorithm above some size; only growth that persists is a defect.
 	step = 2.3
 )
 
