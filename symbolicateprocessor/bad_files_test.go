@@ -94,7 +94,10 @@ func TestFileThatKilledTheScan(t *testing.T) {
 	folder := filepath.Join(again.directory, indexFolder)
 	openBadFiles(folder, zap.NewNop()).mark(fileKey("shop.sym", info.ModTime().UnixNano(), info.Size()), "shop.sym")
 	next := openBadFiles(folder, zap.NewNop())
-	again.processor.(*profilesProcessor).Shared.scanner.bad.known = next.known
+	bad := again.processor.(*profilesProcessor).Shared.scanner.bad
+	bad.mu.Lock()
+	bad.known = next.known
+	bad.mu.Unlock()
 	again.write("shop.sym", breakpad(breakpadID, "Shop"))
 	require.NoError(t, os.Chtimes(filepath.Join(again.directory, "shop.sym"), info.ModTime(), info.ModTime()))
 	again.write("other.sym", breakpad("5"+breakpadID[1:], "Other"))
