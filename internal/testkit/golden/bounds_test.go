@@ -59,7 +59,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for _, p := range promises {
-		assert.Contains(t, text[p.document], p.phrase, "testdata/bounds.txt: the phrase is not in %s", p.document)
+		assert.True(t, strings.Contains(text[p.document], p.phrase), "testdata/bounds.txt: %q is not in %s", p.phrase, p.document)
 		assert.NotEqual(t, p.attacks == nil, p.excuse == "", "testdata/bounds.txt: %q needs tests or a reason", p.phrase)
 		for _, attack := range p.attacks {
 			assert.Empty(t, missingTest(t, attack), "testdata/bounds.txt: %s", p.phrase)
