@@ -180,12 +180,12 @@ func TestBombs(t *testing.T) {
 		return in.n, err
 	}
 	read, err := bomb(zeros{})
-	assert.ErrorContains(t, err, "larger than symbols are")
+	assert.ErrorIs(t, err, debugid.ErrTooLarge)
 	assert.Less(t, read, int64(1<<20))
 
 	testsize.NeedFull(t)
 	_, err = bomb(&sparse{})
-	assert.ErrorContains(t, err, "larger than symbols are")
+	assert.ErrorIs(t, err, debugid.ErrTooLarge)
 }
 
 type counted struct {
