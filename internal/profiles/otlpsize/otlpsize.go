@@ -66,37 +66,69 @@ func (m *Message) Estimate(data []byte, limit int) (memory int, err error) {
 }
 
 const (
-	// perBrace is the memory of the largest message. Each has a brace in JSON.
+	// perBrace is the memory of the largest message. Each has a brace in JSON, or is the first of a
+	// damaged list.
 	perBrace = 208 + 2*pointer
 
 	// perComma is the memory of an element in a list of numbers or texts.
 	perComma = 40
+
+	// shortElement is the length of null, which the decoder accepts as a message.
+	shortElement = 4
 )
 
 // EstimateJSON returns an upper bound of the memory of a decoded OTLP/JSON message. Above the
 // limit, it stops to count. The error is ErrLimit if the message is nested too deep.
+//
+// The decoder (jsoniter) continues after an error, one byte further, and may then read a text as
+// messages: one for each comma of [",0,0,0"], and for each bracket. Therefore, braces, brackets and
+// commas of texts count as well, and short elements count as messages.
 func EstimateJSON(data []byte, limit int) (memory int, err error) {
 	memory = perByte * len(data)
 	depth, text := 0, false
+	element := shortElement + 1 // length since the last comma or bracket, or the begin of a text
 	for i := 0; i < len(data) && memory <= limit; i++ {
-		switch c := data[i]; {
-		case c == '"':
-			text = !text
-		case text:
-			if c == '\\' {
-				i++
+		c := data[i]
+		switch c {
+		case ' ', '\n', '\r', '\t':
+			continue
+		case '{':
+			memory += perBrace
+		case ',', '[':
+			if memory += perComma; c == '[' {
+				memory += perBrace
 			}
-		case c == '{' || c == '[':
+			if element <= shortElement {
+				memory += perBrace
+			}
+			if text && element == 0 { // the quote before it was an element, too
+				memory += perBrace
+			}
+		}
+		element++
+		switch {
+		case c == '"':
+			if text = !text; text {
+				element = 0
+			} else {
+				element = shortElement + 1
+			}
+		case c == ',':
+			element = 0
+		case c == '[':
+			element = 0
+			fallthrough
+		case c == '{':
+			if text {
+				break
+			}
 			if depth++; depth > maxDepth {
 				return 0, errDepth
 			}
-			if c == '{' {
-				memory += perBrace
-			}
-		case c == '}' || c == ']':
+		case text && c == '\\' && i+1 < len(data) && (data[i+1] == '"' || data[i+1] == '\\'):
+			i++
+		case !text && (c == '}' || c == ']'):
 			depth--
-		case c == ',':
-			memory += perComma
 		}
 	}
 	return memory, nil

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,9 +15,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pmetric/pmetricotlp"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
@@ -194,15 +198,73 @@ func TestEstimateJSON(t *testing.T) {
 	}
 }
 
+// TestEstimateDamagedJSON: the decoder continues after errors, and may read texts as messages.
+func TestEstimateDamagedJSON(t *testing.T) {
+	requests := map[string]func([]byte) any{
+		`{"resourceSpans":[{"scopeSpans":[{"spans":[`: func(b []byte) any {
+			r := ptraceotlp.NewExportRequest()
+			_ = r.UnmarshalJSON(b)
+			return r
+		},
+		`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"exponentialHistogram":{"dataPoints":[`: func(b []byte) any {
+			r := pmetricotlp.NewExportRequest()
+			_ = r.UnmarshalJSON(b)
+			return r
+		},
+		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"arrayValue":{"values":[`: func(b []byte) any {
+			r := plogotlp.NewExportRequest()
+			_ = r.UnmarshalJSON(b)
+			return r
+		},
+	}
+	check := func(begin, part string) {
+		data := []byte(begin + strings.Repeat(part, 100_000/len(part)))
+		before := heap()
+		message := requests[begin](data)
+		used := heap() - before
+		runtime.KeepAlive(message)
+		estimate, err := EstimateJSON(data, math.MaxInt)
+		assert.True(t, err != nil || used <= estimate+64<<10, "%d bytes of memory, %d estimated: %s and %q", used, estimate, begin, part)
+	}
+	tokens := []string{
+		"0", ",", ",", ",", `"`, `"`, "{", "{}", "}", "[", "]", ":", "null", " ", `\`, `\"`, "10", `"",`, `"status":`, `"spans":[`, `"events":[{`, `"values":[`, `"attributes":[{`,
+		`"arrayValue":{`, `{"value":{`, `"flags":`, `"name":`,
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	rounds := 10
+	if testsize.Full() {
+		rounds = 500
+	}
+	for begin := range requests {
+		for _, part := range []string{"0,", "null,", ":,", ",", `",`, `"0,`, `\,`, "{,", "0 ,", "{},", `"",`, `",",`} {
+			check(begin, part)
+		}
+		for _, text := range []string{",0", ",{}", `,\\`, ",null", ","} {
+			check(begin, `"`+strings.Repeat(text, 10_000)+`",`)
+			check(begin, `{"status":"`+strings.Repeat(","+text, 10_000)+`"},`)
+		}
+		for range rounds {
+			part := ""
+			for range 1 + random.IntN(8) {
+				part += tokens[random.IntN(len(tokens))]
+			}
+			check(begin, part)
+			check(begin, `{"status":"`+part)
+		}
+	}
+}
+
 func TestEstimateJSONDepth(t *testing.T) {
 	nested := func(n int) []byte { return []byte(strings.Repeat(`{"a":[`, n/2) + strings.Repeat("]}", n/2)) }
 	_, err := EstimateJSON(nested(10_000), math.MaxInt)
 	assert.NoError(t, err)
 	_, err = EstimateJSON(nested(10_002), math.MaxInt)
 	assert.ErrorIs(t, err, ErrLimit)
-	memory, err := EstimateJSON([]byte(`{"a":"`+strings.Repeat(`\"{[,`, 20_000)+`"}`), math.MaxInt)
+	_, err = EstimateJSON([]byte(`{"a":"`+strings.Repeat(`\"{[,`, 20_000)+`"}`), math.MaxInt)
+	assert.NoError(t, err, "text")
+	memory, err := EstimateJSON([]byte(`{"a":"`+strings.Repeat(`a \"text\", and more: `, 20_000)+`"}`), math.MaxInt)
 	assert.NoError(t, err)
-	assert.Less(t, memory, 5*20_000*perByte+1000, "text")
+	assert.Less(t, memory, 5*20_000*22, "text")
 }
 
 // TestEstimateStops: above the limit, an estimate does not visit the rest.
