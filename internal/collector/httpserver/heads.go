@@ -25,6 +25,7 @@ type headConn struct {
 
 	mu       sync.Mutex // net/http reads ahead while the handler runs
 	line     []byte     // the start of the current line
+	begun    bool       // the head has a line
 	length   bool       // the head has a Content-Length
 	complete bool       // the head
 	after    []byte     // what was read after the head: at most a buffer of net/http
@@ -53,7 +54,8 @@ func (c *headConn) scan(read []byte) {
 		if read = rest; !ended {
 			return
 		}
-		c.complete = len(bytes.TrimSuffix(c.line, []byte("\r"))) == 0
+		empty := len(bytes.TrimSuffix(c.line, []byte("\r"))) == 0
+		c.complete, c.begun = empty && c.begun, c.begun || !empty // net/http skips empty lines after a POST
 		c.length = c.length || bytes.EqualFold(c.line, []byte(lengthField))
 		c.line = c.line[:0]
 	}
@@ -68,7 +70,7 @@ func (c *headConn) statesLength(req *http.Request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	found, after := c.length, c.after
-	c.length, c.complete, c.after = false, false, nil
+	c.begun, c.length, c.complete, c.after = false, false, false, nil
 	c.skip, c.done = max(req.ContentLength, 0), req.ContentLength < 0
 	c.scan(after)
 	return found

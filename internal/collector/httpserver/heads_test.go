@@ -40,6 +40,7 @@ func TestTwoLengths(t *testing.T) {
 		{get + post + get + "POST /both HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 60" + body, "200 200 200 400", "/get0 /post23 /get0"},
 		{get + post + "POST /chunked HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nX: Content-Length: 1" + body, "200 200 200", "/get0 /post23 /chunked5"},
 		{post + get + smuggled, "200 200 200", "/post23 /get0 /smuggled0"},
+		{post + "\r\n\r\n" + get + post + "\n" + "POST /both HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 60" + body, "200 200 200 400", "/post23 /get0 /post23"},
 	} {
 		for _, step := range []int{1, 7, 10_000} {
 			conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
