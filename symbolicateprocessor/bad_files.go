@@ -9,12 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -37,6 +37,7 @@ type badFiles struct {
 
 	mu      sync.Mutex
 	known   map[string]bool // by key
+	order   []string        // keys of known that were written, the oldest first
 	markers []*os.File      // that are not in use
 }
 
@@ -47,7 +48,8 @@ const (
 	// badVersion is a part of the keys. A new version gives all bad files another try.
 	badVersion = 1
 
-	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten.
+	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten: the apps of the
+	// measure receiver can upload as many as they want.
 	maxBad = 10_000
 
 	// maxMarker bounds the content of a marker: a key and a path.
@@ -61,46 +63,62 @@ var errBad = errors.New("an earlier attempt to read the file failed or ended the
 func openBadFiles(indexes string, logger *zap.Logger) *badFiles {
 	b := &badFiles{directory: filepath.Join(indexes, badFolder), logger: logger, known: map[string]bool{}}
 	entries, _ := os.ReadDir(b.directory) // there is none before the first bad file
-	type entry struct {
-		name string
-		time time.Time
-	}
-	var all []entry
+	var all []os.FileInfo
+	var markers []string
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), readingPrefix) {
-			if key := b.unfinished(e.Name()); key != "" {
-				b.known[key] = true
-			}
+			markers = append(markers, e.Name())
 		} else if info, err := e.Info(); err == nil {
-			all = append(all, entry{e.Name(), info.ModTime()})
+			all = append(all, info)
 		}
 	}
-	slices.SortFunc(all, func(x, y entry) int { return cmp.Compare(x.time.UnixNano(), y.time.UnixNano()) })
-	for i, e := range all {
-		if i < len(all)-maxBad {
-			_ = os.Remove(filepath.Join(b.directory, e.name))
-			continue
-		}
-		b.known[e.name] = true
+	slices.SortFunc(all, func(x, y os.FileInfo) int { return cmp.Compare(x.ModTime().UnixNano(), y.ModTime().UnixNano()) })
+	for _, info := range all {
+		b.add(info.Name())
+	}
+	for _, marker := range markers {
+		b.unfinished(marker)
 	}
 	return b
 }
 
-// unfinished removes a marker, and returns the key of its file, which becomes bad, or "".
-func (b *badFiles) unfinished(marker string) (key string) {
+// add remembers a bad file, and forgets the oldest at the limit.
+func (b *badFiles) add(key string) {
+	if b.known[key] {
+		return
+	}
+	b.known[key] = true
+	b.order = append(b.order, key)
+	if len(b.order) > maxBad {
+		_ = os.Remove(filepath.Join(b.directory, b.order[0]))
+		delete(b.known, b.order[0])
+		b.order = b.order[1:]
+	}
+}
+
+// unfinished makes the file of a marker bad, and removes the marker, unless another processor or
+// collector that uses the directory is reading the file.
+func (b *badFiles) unfinished(marker string) {
 	name := filepath.Join(b.directory, marker)
+	file, err := os.Open(name)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	if !lockFile(file) {
+		return
+	}
 	defer os.Remove(name)
-	content, err := os.ReadFile(name)
+	content, err := io.ReadAll(io.LimitReader(file, maxMarker+1))
 	if err != nil || len(content) == 0 || len(content) > maxMarker {
-		return ""
+		return
 	}
 	key, path, ok := strings.Cut(string(content), "\n")
 	if _, err := hex.DecodeString(key); err != nil || !ok || len(key) != keyDigits {
-		return ""
+		return
 	}
 	b.logger.Error("The collector ended while it was reading a symbol file; the file is no longer used", zap.String("file", path))
 	b.write(key, path, "the collector ended while it was reading this file")
-	return key
 }
 
 // keyDigits is the length of a key.
@@ -124,9 +142,6 @@ func (b *badFiles) try(key, path string, read func() error) error {
 	done := b.mark(key, path)
 	err := read()
 	if isBad(err) {
-		b.mu.Lock()
-		b.known[key] = true
-		b.mu.Unlock()
 		b.write(key, path, err.Error())
 	}
 	done()
@@ -148,6 +163,9 @@ func isBad(err error) bool {
 }
 
 func (b *badFiles) write(key, path, why string) {
+	b.mu.Lock()
+	b.add(key)
+	b.mu.Unlock()
 	if err := os.WriteFile(filepath.Join(b.directory, key), []byte(path+"\n"+why+"\n"), 0o600); err != nil {
 		b.logger.Warn("Cannot remember a bad symbol file", zap.String("file", path), zap.Error(err))
 	}
@@ -186,7 +204,11 @@ func (b *badFiles) marker() (*os.File, error) {
 	if err := os.MkdirAll(b.directory, 0o700); err != nil {
 		return nil, err
 	}
-	return os.CreateTemp(b.directory, readingPrefix+"*")
+	marker, err := os.CreateTemp(b.directory, readingPrefix+"*")
+	if err == nil {
+		lockFile(marker) // until it is closed, or the process ends
+	}
+	return marker, err
 }
 
 // close removes the markers. No file is being read.

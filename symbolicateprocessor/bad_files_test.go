@@ -49,7 +49,10 @@ func TestBadFiles(t *testing.T) {
 	finished := bad.mark(fileKey("finished"), "finished")
 	bad.mark(fileKey("killed"), "a\nkilled/file")
 	finished()
-	bad = open() // after the death of the process
+	other := open() // a processor with the same directory
+	assert.False(t, other.known[fileKey("killed")], "the file is being read")
+	die(t, bad)
+	bad = open()
 	assert.ErrorIs(t, try("killed", nil), errBad)
 	assert.NoError(t, try("finished", nil))
 	bad.close()
@@ -64,6 +67,19 @@ func TestBadFiles(t *testing.T) {
 	assert.Len(t, open().known, 6)
 }
 
+// die ends the locks of bad files that are being read, like the death of the process.
+func die(t *testing.T, b *badFiles) {
+	t.Helper()
+	markers, err := filepath.Glob(filepath.Join(b.directory, readingPrefix+"*"))
+	require.NoError(t, err)
+	for _, name := range markers {
+		content, err := os.ReadFile(name)
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(name))
+		require.NoError(t, os.WriteFile(name, content, 0o600)) // another file, without the lock
+	}
+}
+
 // TestBadFilesAreBounded: the oldest are forgotten.
 func TestBadFilesAreBounded(t *testing.T) {
 	testsize.NeedFull(t) // ten thousand files
@@ -74,6 +90,7 @@ func TestBadFilesAreBounded(t *testing.T) {
 		bad.write(fileKey(i), "", "")
 	}
 	bad.close()
+	assert.Len(t, bad.known, maxBad, "also without a restart")
 	assert.Len(t, openBadFiles(directory, zap.NewNop()).known, maxBad)
 	entries, err := os.ReadDir(filepath.Join(directory, badFolder))
 	require.NoError(t, err)
@@ -92,7 +109,9 @@ func TestFileThatKilledTheScan(t *testing.T) {
 
 	again := start(t, "")
 	folder := filepath.Join(again.directory, indexFolder)
-	openBadFiles(folder, zap.NewNop()).mark(fileKey("shop.sym", info.ModTime().UnixNano(), info.Size()), "shop.sym")
+	killed := openBadFiles(folder, zap.NewNop())
+	killed.mark(fileKey("shop.sym", info.ModTime().UnixNano(), info.Size()), "shop.sym")
+	die(t, killed)
 	next := openBadFiles(folder, zap.NewNop())
 	bad := again.processor.(*profilesProcessor).Shared.scanner.bad
 	bad.mu.Lock()
