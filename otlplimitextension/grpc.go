@@ -4,6 +4,7 @@ package otlplimitextension
 
 import (
 	"context"
+	"errors"
 	"net"
 	"reflect"
 	"strings"
@@ -149,10 +150,27 @@ func (s *server) intercept(ctx context.Context, req any, _ *grpc.UnaryServerInfo
 	if refused := s.admit(ctx, claim, messageOf(req).Estimate, encoded.ReadOnlyData()); refused != nil {
 		return nil, status.Error(grpcStatuses[refused.reason], refused.Error())
 	}
-	if err := s.kept.CodecV2.Unmarshal(mem.BufferSlice{encoded}, req); err != nil {
-		return nil, status.Error(codes.InvalidArgument, s.reject(ctx, undecodable, err).Error())
+	if err := s.decode(mem.BufferSlice{encoded}, req, claim); err != nil {
+		reason := undecodable
+		if errors.Is(err, httpbody.ErrNoMemory) {
+			reason = bytesInFlight
+		}
+		return nil, status.Error(grpcStatuses[reason], s.reject(ctx, reason, err).Error())
 	}
 	return next(ctx, req)
+}
+
+// decode decodes a message. A codec that translates it needs more memory.
+func (s *server) decode(encoded mem.BufferSlice, req any, claim *httpbody.Claim) error {
+	if codec, ok := s.kept.CodecV2.(LimitedCodec); ok {
+		return codec.UnmarshalWithin(encoded, req, func(bytes int) error { return claim.Acquire(int64(bytes)) })
+	}
+	return s.kept.CodecV2.Unmarshal(encoded, req)
+}
+
+// LimitedCodec is implemented by codecs of other extensions that need memory for a translation.
+type LimitedCodec interface {
+	UnmarshalWithin(data mem.BufferSlice, message any, reserve func(bytes int) error) error
 }
 
 // grpcStatuses has the status of each reason. OTLP clients retry Unavailable only.

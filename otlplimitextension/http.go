@@ -44,7 +44,7 @@ func (l *limiter) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHTTPH
 			}
 			defer body.Release()
 			req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body.Data)), int64(len(body.Data))
-			next.ServeHTTP(w, req)
+			next.ServeHTTP(w, req.WithContext(claim.NewContext(req.Context()))) // profile_dialect needs more
 		}), nil
 	}, nil
 }

@@ -5,6 +5,7 @@ package otlplimitextension
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -282,6 +283,30 @@ func TestOtherCodec(t *testing.T) {
 	call := serve(t, received)
 	require.Equal(t, codes.OK, call(method, emptySpans(1000)))
 	assert.Equal(t, 7, received.spans)
+}
+
+// TestLimitedCodec: a codec that translates messages reserves its memory.
+func TestLimitedCodec(t *testing.T) {
+	l, _ := newTest(t)
+	l.codec = doubling{l.codec}
+	received := &sink{l: l}
+	call := serve(t, received)
+	require.Equal(t, codes.OK, call(method, emptySpans(1000)))
+	assert.Greater(t, received.held, int64(receivingBytes+200_000+1<<20))
+	full := l.claim(t.Context(), nil)
+	require.NoError(t, full.Acquire(l.max-receivingBytes-1<<20))
+	assert.Equal(t, codes.Unavailable, call(method, emptySpans(1000)))
+	full.Release()
+	released(t, l)
+}
+
+type doubling struct{ encoding.CodecV2 }
+
+func (c doubling) UnmarshalWithin(data mem.BufferSlice, v any, reserve func(int) error) error {
+	if err := reserve(1 << 20); err != nil {
+		return fmt.Errorf("translation: %w", err)
+	}
+	return c.Unmarshal(data, v)
 }
 
 type host map[component.ID]component.Component

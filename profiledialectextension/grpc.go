@@ -44,10 +44,16 @@ func newCodec(t *translator) codec { return codec{encoding.GetCodecV2("proto"), 
 
 // Unmarshal decodes a message that a server receives, or the response to a client.
 func (c codec) Unmarshal(data mem.BufferSlice, message any) error {
+	return c.UnmarshalWithin(data, message, func(int) error { return nil })
+}
+
+// UnmarshalWithin is Unmarshal for an extension that limits memory: otlp_limit. reserve is called
+// before memory is used for a translation and its result.
+func (c codec) UnmarshalWithin(data mem.BufferSlice, message any, reserve func(bytes int) error) error {
 	if !isRequest(message) {
 		return c.CodecV2.Unmarshal(data, message)
 	}
-	current, err := c.decode(context.Background(), data.Materialize())
+	current, err := c.decode(context.Background(), data.Materialize(), reserve)
 	if err != nil {
 		return err
 	}

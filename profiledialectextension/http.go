@@ -15,6 +15,8 @@ import (
 
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 	"go.opentelemetry.io/collector/pdata/pprofile/pprofileotlp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 )
 
 var (
@@ -29,6 +31,9 @@ func (t *translator) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHT
 		return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 			if hasProfiles(req) && req.Header.Get(pprofileotlp.DevelopmentVersionHeader) == "" {
 				if status, err := t.receive(req); err != nil {
+					if status == http.StatusServiceUnavailable {
+						w.Header().Set("Retry-After", "1")
+					}
 					http.Error(w, err.Error(), status)
 					return
 				}
@@ -54,7 +59,12 @@ func (t *translator) receive(req *http.Request) (status int, err error) {
 	if err != nil {
 		return http.StatusBadRequest, err
 	}
-	if body, err = t.decode(req.Context(), body); err != nil {
+	claim := httpbody.ClaimOf(req.Context()) // of otlp_limit, or nil
+	body, err = t.decode(req.Context(), body, func(bytes int) error { return claim.Acquire(int64(bytes)) })
+	if errors.Is(err, httpbody.ErrNoMemory) {
+		return http.StatusServiceUnavailable, err
+	}
+	if err != nil {
 		return http.StatusBadRequest, err
 	}
 	setBody(req, body)

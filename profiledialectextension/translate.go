@@ -49,9 +49,10 @@ const (
 	rejected   = "rejected"
 )
 
-// decode returns a received request in the current dialect.
-func (t *translator) decode(ctx context.Context, request []byte) ([]byte, error) {
-	current, from, err := dialect.Decode(request)
+// decode returns a received request in the current dialect. It reserves the memory of a
+// translation.
+func (t *translator) decode(ctx context.Context, request []byte, reserve func(bytes int) error) ([]byte, error) {
+	current, from, err := dialect.DecodeWithin(request, reserve)
 	outcome := unchanged
 	switch {
 	case err != nil:

@@ -28,6 +28,7 @@ import (
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
@@ -91,6 +92,13 @@ func TestHTTPServer(t *testing.T) {
 		assert.Equal(t, 200, post(path, "application/x-protobuf", recorded(t, name)).Code)
 		assert.Equal(t, today(t, name), decoded(t, got), name)
 	}
+	full := httpbody.NewBudget(1<<20, func(context.Context, int64) {}).Claim(t.Context()).NeverWait() // of otlp_limit
+	late := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(recorded(t, "otlp-1.7/totals.pb")))
+	late.Header.Set("Content-Type", "application/x-protobuf")
+	unavailable := httptest.NewRecorder()
+	handler.ServeHTTP(unavailable, late.WithContext(full.NewContext(t.Context())))
+	assert.Equal(t, 503, unavailable.Code)
+	assert.Equal(t, "1", unavailable.Header().Get("Retry-After"))
 	answer := post(path, "application/x-protobuf", recorded(t, "otlp-1.7/ambiguous.pb"))
 	assert.Equal(t, 400, answer.Code)
 	assert.Contains(t, answer.Body.String(), "profiles of old-profiler 0.7 are in OTLP 1.7")
@@ -115,7 +123,7 @@ func TestHTTPServer(t *testing.T) {
 
 	metadatatest.CheckInstruments(t, telemetry, scopeName)
 	assert.Equal(t, map[string]int64{
-		"received translated 1.7": 1, "received translated 1.8": 1, "received translated 1.9": 1, "received unchanged 1.10": 1, "received rejected 1.7": 1,
+		"received translated 1.7": 1, "received translated 1.8": 1, "received translated 1.9": 1, "received unchanged 1.10": 1, "received rejected 1.7": 2,
 	}, counts(t, telemetry))
 }
 

@@ -90,6 +90,19 @@ type Claim struct {
 // used up.
 var ErrNoMemory = errors.New("too many bytes are in flight")
 
+type claimKey struct{}
+
+// NewContext returns the context of a request whose handlers may need more memory.
+func (c *Claim) NewContext(ctx context.Context) context.Context {
+	return context.WithValue(ctx, claimKey{}, c)
+}
+
+// ClaimOf returns the claim of a request, or nil.
+func ClaimOf(ctx context.Context) *Claim {
+	c, _ := ctx.Value(claimKey{}).(*Claim)
+	return c
+}
+
 // NeverWait makes Acquire return ErrNoMemory at once instead of waiting.
 func (c *Claim) NeverWait() *Claim {
 	c.deadline = time.Unix(0, 1)

@@ -17,6 +17,13 @@ import (
 // Decode returns an [Error] if it knows the version and cannot translate the request. It returns a
 // request of an unknown version unchanged, so that the receiver rejects it.
 func Decode(request []byte) (current []byte, from Version, err error) {
+	return DecodeWithin(request, func(int) error { return nil })
+}
+
+// DecodeWithin is Decode with a limit of memory: reserve is called before memory is used for a
+// translation, and for the receiver of the result, which may need far more than the request. Its
+// error is returned.
+func DecodeWithin(request []byte, reserve func(bytes int) error) (current []byte, from Version, err error) {
 	switch from = recognize(request); from {
 	case V1_10:
 		return request, from, nil
@@ -25,15 +32,18 @@ func Decode(request []byte) (current []byte, from Version, err error) {
 	case V1_8:
 		current = renumbered(request, profilesOf1_8, samplesOf1_9)
 	case V1_7:
+		if err = reserve(maxGrowth*len(request) + minLimit); err != nil {
+			return nil, from, err
+		}
 		if current, err = fromRanges(request, maxGrowth*len(request)+minLimit); err != nil {
 			return nil, from, &Error{Producer: producerOf(request), Version: from, Reason: err}
 		}
 	case unclear:
-		return decodeUnclear(request)
+		return decodeUnclear(request, reserve)
 	default:
 		return nil, from, &Error{Producer: producerOf(request), Version: from}
 	}
-	if err := verify(current); err != nil {
+	if err := verify(current, reserve); err != nil {
 		return nil, from, &Error{Producer: producerOf(request), Version: from, Reason: err}
 	}
 	return current, from, nil
@@ -46,10 +56,13 @@ const (
 )
 
 // decodeUnclear distinguishes 1.9 and 1.10 by the content of samples.
-func decodeUnclear(request []byte) ([]byte, Version, error) {
-	p, err := decode(request)
+func decodeUnclear(request []byte, reserve func(int) error) ([]byte, Version, error) {
+	p, err := decodeReserved(request, reserve)
 	if errors.Is(err, otlpsize.ErrLimit) {
 		return nil, unclear, fmt.Errorf("profiles of %s: %w", producerOf(request), err)
+	}
+	if errors.As(err, new(*reserveError)) {
+		return nil, unclear, err
 	}
 	if err != nil {
 		return request, V1_10, nil
@@ -69,10 +82,27 @@ func decode(request []byte) (p pprofile.Profiles, err error) {
 	return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
 }
 
+// reserveError is the error of a caller that limits memory.
+type reserveError struct{ error }
+
+func (e *reserveError) Unwrap() error { return e.error }
+
+// decodeReserved decodes a request that the receiver will decode again.
+func decodeReserved(request []byte, reserve func(int) error) (p pprofile.Profiles, err error) {
+	memory, err := otlpsize.Profiles.Estimate(request, otlpsize.Max)
+	if err != nil {
+		return p, err
+	}
+	if err := reserve(memory); err != nil {
+		return p, &reserveError{err}
+	}
+	return decode(request)
+}
+
 // verify checks that a translated request is valid. If it is not, the version was recognized
 // incorrectly.
-func verify(request []byte) error {
-	p, err := decode(request)
+func verify(request []byte, reserve func(int) error) error {
+	p, err := decodeReserved(request, reserve)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,9 @@
 package dialect_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
@@ -240,6 +243,52 @@ func TestBounded(t *testing.T) {
 	_, _, err = dialect.Decode(stacks)
 	require.ErrorContains(t, err, "too large")
 	require.Less(t, testing.AllocsPerRun(1, func() { _, _, _ = dialect.Decode(stacks) }), 1e6)
+}
+
+// TestDecodeWithin: the memory of a translation, and of its result in the receiver, is reserved. A
+// few bytes of OTLP 1.7 with many sample types become many samples.
+func TestDecodeWithin(t *testing.T) {
+	const types, samples = 16, 1000
+	appendBytes := func(b []byte, number protowire.Number, value []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(b, number, protowire.BytesType), value)
+	}
+	var profile []byte
+	for range types {
+		profile = appendBytes(profile, 1, []byte{1 << 3, 1, 2 << 3, 2})
+	}
+	for range samples {
+		profile = appendBytes(profile, 2, appendBytes([]byte{1 << 3, 0, 2 << 3, 1}, 3, make([]byte, types)))
+	}
+	profile = appendBytes(profile, 3, []byte{0, 0})
+	request := appendBytes(nil, 1, appendBytes(nil, 2, appendBytes(nil, 2, profile)))
+	tables := appendBytes(nil, 2, []byte{2 << 3, 1})
+	for _, text := range []string{"", "cpu", "ns"} {
+		tables = appendBytes(tables, 5, []byte(text))
+	}
+	request = appendBytes(request, 2, tables)
+
+	reserved := 0
+	current, from, err := dialect.DecodeWithin(request, func(bytes int) error { reserved += bytes; return nil })
+	require.NoError(t, err)
+	require.Equal(t, dialect.V1_7, from)
+	memory, err := otlpsize.Profiles.Estimate(current, math.MaxInt)
+	require.NoError(t, err)
+	require.Greater(t, memory, types*samples*90)
+	require.Greater(t, reserved, memory)
+	none := errors.New("no memory")
+	for _, limit := range []int{0, memory} { // of the translation, and of the result
+		left := limit
+		_, _, err = dialect.DecodeWithin(request, func(bytes int) error {
+			if left -= bytes; left < 0 {
+				return none
+			}
+			return nil
+		})
+		require.ErrorIs(t, err, none)
+	}
+	require.Less(t, testing.AllocsPerRun(1, func() {
+		_, _, _ = dialect.DecodeWithin(request, func(int) error { return none })
+	}), 100.0)
 }
 
 // manyRanges is a request of OTLP 1.7 with a list of n locations and n samples with long ranges of
