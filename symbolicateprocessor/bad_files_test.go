@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -150,11 +151,58 @@ func TestShutdownWhileReading(t *testing.T) {
 	assert.Empty(t, left)
 }
 
+// newIndexes returns indexes of which none is open.
+func newIndexes(t *testing.T, limit int64) *indexes {
+	t.Helper()
+	return &indexes{
+		directory: t.TempDir(), limit: limit, logger: zap.NewNop(),
+		open: func() map[string]bool { return nil }, closeOne: func() string { return "" },
+	}
+}
+
+// TestOpenIndexesAreCounted: a removed file needs disk space while it is open. Indexes of which
+// each fits, but not all, are closed before they are removed. The tenant with the largest loses its
+// own.
+func TestOpenIndexesAreCounted(t *testing.T) {
+	const limit = 1_500_000
+	h := start(t, fmt.Sprintf("max_index_bytes: %d", limit))
+	files := h.processor.(*profilesProcessor).Shared
+	id := func(i int) symbolicate.NativeID { return symbolicate.NativeID{DebugID: fmt.Sprintf("%032x", i+1)} }
+	small, large := tenant.Tenant{Ingress: tenant.Sentry, Name: "1"}, tenant.Tenant{Ingress: tenant.Sentry, Name: "2"}
+	open := func(t tenant.Tenant, i int) symbols.Status { _, status := files.of(t).Native(id(i)); return status }
+	for i := range 6 {
+		var text strings.Builder
+		fmt.Fprintf(&text, "MODULE Linux x86_64 %s0 shop\nFILE 0 a.cc\n", id(i).DebugID)
+		for j := range 10_000 {
+			fmt.Fprintf(&text, "FUNC %x 10 0 function%d\n%x 10 20 0\n", 4096+16*j, j, 4096+16*j)
+		}
+		h.write(fmt.Sprintf("%d.sym", i), text.String())
+	}
+	for i := range 6 {
+		of := large
+		if i == 0 {
+			of = small
+		}
+		require.Eventually(t, func() bool { return open(of, i) == symbols.OK }, 30*time.Second, 5*time.Millisecond)
+		files.mu.Lock()
+		total := int64(0)
+		for _, file := range files.open.byBundle {
+			table := file.file.(nativeTable)
+			total += table.indexSize
+			assert.FileExists(t, filepath.Join(h.directory, indexFolder, table.index))
+		}
+		files.mu.Unlock()
+		assert.LessOrEqual(t, total, int64(limit))
+	}
+	assert.Equal(t, symbols.OK, open(small, 0), "of another tenant")
+	assert.NotEqual(t, symbols.OK, open(large, 1))
+}
+
 // TestIndexFilesAreCounted: bytes count in the limit before they are written, and other indexes are
 // removed for them.
 func TestIndexFilesAreCounted(t *testing.T) {
 	const limit = 1 << 20
-	x := &indexes{directory: t.TempDir(), limit: limit, logger: zap.NewNop()}
+	x := newIndexes(t, limit)
 	for i := range 3 {
 		require.NoError(t, os.WriteFile(filepath.Join(x.directory, fmt.Sprint(i, indexSuffix)), make([]byte, limit/4), 0o600))
 		require.NoError(t, os.Chtimes(filepath.Join(x.directory, fmt.Sprint(i, indexSuffix)), time.Unix(int64(i), 0), time.Unix(int64(i), 0)))

@@ -103,7 +103,7 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 	}
 	f.bad = openBadFiles(f.cfg.indexes(), f.logger)
 	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger, bad: f.bad}
-	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger}
+	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger, open: f.openIndexes, closeOne: f.closeIndex}
 	f.indexes.clean()
 	if f.config.Uploads.Endpoint != "" {
 		if f.uploads, err = startEndpoint(ctx, f.config, host, f.settings, f.telemetry, f.scanSoon); err != nil {
@@ -327,6 +327,18 @@ func (f *files) tooCrowded(ctx context.Context, w wanted, bytes int64) {
 	f.telemetry.countFile(ctx, "failed")
 	f.logger.Warn("Cannot open a symbol file, because files of other tenants use the memory; increase store::max_open_bytes",
 		zap.String("file", w.bundle.file.path), zap.Int64("bytes", bytes), zap.Int64("max_open_bytes", f.cfg.MaxOpenBytes))
+}
+
+func (f *files) openIndexes() map[string]bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open.indexes()
+}
+
+func (f *files) closeIndex() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open.closeIndex()
 }
 
 // expect returns the size of a bundle's largest file, and the memory that the open file will need.

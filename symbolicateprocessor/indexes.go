@@ -28,6 +28,10 @@ type indexes struct {
 	directory string
 	limit     int64
 	logger    *zap.Logger
+
+	// open has the names of open indexes, and closeOne closes one and returns its name, or "".
+	open     func() map[string]bool
+	closeOne func() (name string)
 }
 
 // slowIndex is the object size from which the start of indexing is logged, because it takes
@@ -82,11 +86,15 @@ func openTable(name string) (symbolFile, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return nativeTable{table}, nil
+	return nativeTable{table, filepath.Base(name), info.Size()}, nil
 }
 
 // nativeTable is a table whose size includes its open file.
-type nativeTable struct{ *native.Table }
+type nativeTable struct {
+	*native.Table
+	index     string // its file in the directory of indexes
+	indexSize int64
+}
 
 // openFileBytes is the size that an open file counts as, so that store::max_open_bytes also limits
 // the number of open files: to 1,024 by default.
@@ -180,8 +188,9 @@ func objectIn(file *os.File, id string) (o native.Object, found bool) {
 
 // prune removes the least recently used indexes, so that a number of bytes can be written, but not
 // the one that is about to be used or written. This also removes the indexes of removed files,
-// which are never used again. It returns the number of bytes that are left, less than 0 if there is
-// no room.
+// which are never used again. It closes open indexes last, because an open file needs its disk
+// space also after it is removed. It returns the number of bytes that are left, less than 0 if
+// there is no room.
 func (x *indexes) prune(keep string, room int64) (left int64) {
 	entries, err := os.ReadDir(x.directory)
 	if err != nil {
@@ -189,25 +198,39 @@ func (x *indexes) prune(keep string, room int64) (left int64) {
 		return -1
 	}
 	var known []fs.FileInfo
+	open, sizes := x.open(), map[string]int64{}
 	left = x.limit - room
 	for _, entry := range entries {
 		if info, err := entry.Info(); err == nil && filepath.Ext(entry.Name()) == indexSuffix {
 			left -= info.Size()
 			if name := entry.Name(); name != keep && !isTemporary(name) {
-				known = append(known, info)
+				sizes[name] = info.Size()
+				if !open[name] {
+					known = append(known, info)
+				}
 			}
 		}
+	}
+	remove := func(name string) {
+		if err := os.Remove(filepath.Join(x.directory, name)); err != nil {
+			x.logger.Warn("Cannot remove an index", zap.Error(err))
+			return
+		}
+		left += sizes[name]
 	}
 	slices.SortFunc(known, func(a, b fs.FileInfo) int { return cmp.Compare(a.ModTime().UnixNano(), b.ModTime().UnixNano()) })
 	for _, info := range known {
 		if left >= 0 {
+			return left
+		}
+		remove(info.Name())
+	}
+	for left < 0 {
+		name := x.closeOne()
+		if name == "" {
 			break
 		}
-		if err := os.Remove(filepath.Join(x.directory, info.Name())); err != nil {
-			x.logger.Warn("Cannot remove an index", zap.Error(err))
-			continue
-		}
-		left += info.Size()
+		remove(name)
 	}
 	return left
 }

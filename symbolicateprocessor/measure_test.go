@@ -23,7 +23,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
@@ -149,7 +148,7 @@ func TestBuildsOfMeasure(t *testing.T) {
 // If the process is killed, the file of an extracted binary remains until the next start.
 func TestExtractedBinaryIsRemoved(t *testing.T) {
 	const id = "11111111111111111111111111111111"
-	x := &indexes{directory: t.TempDir(), limit: 1 << 20, logger: zap.NewNop()}
+	x := newIndexes(t, 1<<20)
 	upload, err := os.Create(filepath.Join(t.TempDir(), "dsyms"))
 	require.NoError(t, err)
 	_, err = upload.WriteString(dsyms(t, machO(id)))

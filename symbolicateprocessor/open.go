@@ -3,6 +3,7 @@
 package symbolicateprocessor
 
 import (
+	"math"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
@@ -125,4 +126,54 @@ func (o *openFiles) keep(current func(*bundle) bool) {
 			}
 		}
 	}
+}
+
+// indexes returns the names of open indexes.
+func (o *openFiles) indexes() map[string]bool {
+	names := map[string]bool{}
+	for _, file := range o.byBundle {
+		if table, ok := file.file.(nativeTable); ok {
+			names[table.index] = true
+		}
+	}
+	return names
+}
+
+// closeIndex closes an index, so that its disk space becomes free, and returns its name, or "". It
+// is the least recently used one of the tenant whose open indexes are the largest. An index that
+// several tenants use belongs to the one with the smallest.
+func (o *openFiles) closeIndex() string {
+	sizes := map[tenant.Tenant]int64{}
+	for _, file := range o.byBundle {
+		if table, ok := file.file.(nativeTable); ok {
+			for t := range file.uses {
+				sizes[t] += table.indexSize
+			}
+		}
+	}
+	var victim *openFile
+	var most int64
+	var used time.Time
+	for _, file := range o.byBundle {
+		if _, ok := file.file.(nativeTable); !ok {
+			continue
+		}
+		size, last := int64(math.MaxInt64), time.Time{}
+		for t, e := range file.uses {
+			size = min(size, sizes[t])
+			if e.Value.at.After(last) {
+				last = e.Value.at
+			}
+		}
+		if victim == nil || size > most || size == most && last.Before(used) {
+			victim, most, used = file, size, last
+		}
+	}
+	if victim == nil {
+		return ""
+	}
+	for _, e := range victim.uses {
+		o.drop(e)
+	}
+	return victim.file.(nativeTable).index
 }
