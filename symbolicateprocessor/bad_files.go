@@ -48,8 +48,8 @@ const (
 	// badVersion is a part of the keys. A new version gives all bad files another try.
 	badVersion = 1
 
-	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten: the apps of the
-	// measure receiver can upload as many as they want.
+	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten. The apps of the
+	// measure receiver can upload any number.
 	maxBad = 10_000
 
 	// maxMarker bounds the content of a marker: a key and a path.
