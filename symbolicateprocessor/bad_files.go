@@ -48,7 +48,7 @@ const (
 	// badVersion is a part of the keys. A new version gives all bad files another try.
 	badVersion = 1
 
-	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten. The apps of the
+	// maxBad bounds the number of bad files; at the limit, the oldest are forgotten. Apps of the
 	// measure receiver can upload any number.
 	maxBad = 10_000
 
