@@ -233,7 +233,7 @@ type memoryStorage struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	open   int
-	fail   bool   // every operation
+	fail   bool   // every operation, see fails
 	unread string // reading this key fails
 }
 
@@ -242,6 +242,13 @@ func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[strin
 func (m *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
 	m.open++
 	return m, nil
+}
+
+// fails makes every operation fail, or stops that.
+func (m *memoryStorage) fails(fail bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fail = fail
 }
 
 func (m *memoryStorage) Close(context.Context) error { m.open--; return nil }

@@ -90,7 +90,7 @@ func TestStorageOutlivesAShutdownWithoutTime(t *testing.T) {
 func TestStorageThatFails(t *testing.T) {
 	h := start(t, stored)
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
-	h.store.fail = true
+	h.store.fails(true)
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	assert.Equal(t, map[uint64]byte{1500: 1, 2500: 0}, linksOf(h.received(1)[0]))
 	h.sink.refuse = errors.New("sending queue is full")
@@ -100,7 +100,7 @@ func TestStorageThatFails(t *testing.T) {
 	assert.Empty(t, h.counts("held_messages"))
 	h.balanced()
 
-	h.store.fail = false
+	h.store.fails(false)
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
 }

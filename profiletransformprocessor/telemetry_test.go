@@ -20,7 +20,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	before := start(t, stored)
 	require.NoError(t, before.profiles.ConsumeProfiles(t.Context(), recorded()))
 	h := startWith(t, "link: {wait: 1ms}\nstorage: memory\ntransforms: [{drop_idle: {}}]", before.store.crash())
-	h.store.fail = true
+	h.store.fails(true)
 	require.NoError(t, h.traces.ConsumeTraces(t.Context(), tracesOf(request)))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), idleAndBusy()))
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
