@@ -201,15 +201,42 @@ func encodeHeld(h *heldMessage) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	copied := pprofile.NewProfiles() // marshalling moves resource texts to the dictionary
-	h.parts[0].CopyTo(copied)
-	body, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(copied)
+	body, err := marshalUnchanged(h.parts[0])
 	if err != nil {
 		return nil, err
 	}
-	value := append(make([]byte, 0, 1+4+len(head)+len(body)), formatVersion)
+	value := append(make([]byte, 0, 1+4+len(head)+len(body)+4), formatVersion) // and a checksum
 	value = binary.BigEndian.AppendUint32(value, uint32(len(head)))
 	return append(append(value, head...), body...), nil
+}
+
+// marshalUnchanged encodes a message that only this goroutine uses. Marshalling moves the texts of
+// resources and scopes to the dictionary, so these are copied. The rest is not: a copy would double
+// the memory of large messages.
+func marshalUnchanged(p pprofile.Profiles) ([]byte, error) {
+	lent, texts := pprofile.NewProfiles(), p.Dictionary().StringTable().Len()
+	p.Dictionary().MoveTo(lent.Dictionary())
+	for _, resource := range p.ResourceProfiles().All() {
+		r := lent.ResourceProfiles().AppendEmpty()
+		resource.Resource().CopyTo(r.Resource())
+		r.SetSchemaUrl(resource.SchemaUrl())
+		for _, scope := range resource.ScopeProfiles().All() {
+			s := r.ScopeProfiles().AppendEmpty()
+			scope.Scope().CopyTo(s.Scope())
+			s.SetSchemaUrl(scope.SchemaUrl())
+			scope.Profiles().MoveAndAppendTo(s.Profiles())
+		}
+	}
+	body, err := (&pprofile.ProtoMarshaler{}).MarshalProfiles(lent)
+	for i, resource := range lent.ResourceProfiles().All() {
+		for j, scope := range resource.ScopeProfiles().All() {
+			scope.Profiles().MoveAndAppendTo(p.ResourceProfiles().At(i).ScopeProfiles().At(j).Profiles())
+		}
+	}
+	lent.Dictionary().MoveTo(p.Dictionary())
+	added := 0
+	p.Dictionary().StringTable().RemoveIf(func(string) bool { added++; return added > texts })
+	return body, err
 }
 
 // openHeld decodes a stored message.

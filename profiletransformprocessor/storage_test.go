@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -270,4 +271,36 @@ func FuzzHeld(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, again, last)
 	})
+}
+
+// TestEncodingDoesNotCopy: a stored message stays as it is, and its samples and dictionary are not
+// copied. A copy of a million samples and threads ended a collector with 1 GiB.
+func TestEncodingDoesNotCopy(t *testing.T) {
+	const n = 20_000
+	p := pprofile.NewProfiles()
+	p.Dictionary().StringTable().Append("", "a")
+	for i := range 3 {
+		resource := p.ResourceProfiles().AppendEmpty()
+		resource.SetSchemaUrl("schema")
+		resource.Resource().Attributes().PutStr("service.name", fmt.Sprint("shop ", i))
+		scope := resource.ScopeProfiles().AppendEmpty()
+		scope.Scope().SetName("scope")
+		scope.Scope().Attributes().PutStr("key", "text of a scope")
+		profile := scope.Profiles().AppendEmpty()
+		for range n {
+			profile.Samples().AppendEmpty().TimestampsUnixNano().Append(1)
+			p.Dictionary().AttributeTable().AppendEmpty().Value().SetInt(1)
+		}
+	}
+	before := pprofile.NewProfiles()
+	p.CopyTo(before)
+	h := &heldMessage{parts: []pprofile.Profiles{p}}
+	value, err := encodeHeld(h)
+	require.NoError(t, err)
+	assert.Equal(t, before, p)
+	decoded, err := decodeHeld(value)
+	require.NoError(t, err)
+	assert.Equal(t, 3*n, decoded.parts[0].ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().Len()*3)
+	assert.Equal(t, "shop 2", decoded.parts[0].ResourceProfiles().At(2).Resource().Attributes().AsRaw()["service.name"])
+	assert.Less(t, testing.AllocsPerRun(1, func() { _, _ = encodeHeld(h) }), 1000.0, "none for a sample or attribute")
 }
