@@ -18,6 +18,9 @@ const (
 	compressedShare = 4
 	// minCompressed is the minimum OTLP size of compressed messages. Smaller ones gain little.
 	minCompressed = 4 << 10
+	// maxPlain is the maximum OTLP size of messages that are not compressed. A hostile message of
+	// 28 MB has a million samples and needs 300 MB of memory.
+	maxPlain = 8 << 20
 )
 
 // compressedMessage is a part of a held message as OTLP, compressed with zstd.
@@ -40,11 +43,11 @@ var codec = sync.OnceValues(func() (c zstdCodec, err error) {
 	return c, err
 })
 
-// compress compresses a message that waits for its spans or for the next component, if the queue
-// uses much of its memory. While the next component refuses everything, the messages that became
-// due would otherwise use many times link::max_held_bytes.
+// compress compresses a message that waits for its spans or for the next component, if it is large
+// or the queue uses much of its memory. While the next component refuses everything, the messages
+// that became due would otherwise use many times link::max_held_bytes.
 func (p *profilesProcessor) compress(h *heldMessage) {
-	if h.bytes < minCompressed || !p.queue.compresses() {
+	if h.bytes < minCompressed || h.bytes <= maxPlain && !p.queue.compresses() {
 		return
 	}
 	if err := h.compress(); err != nil {

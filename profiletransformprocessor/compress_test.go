@@ -186,3 +186,16 @@ func TestBusyCore(t *testing.T) {
 	cancel()
 	require.NoError(t, h.profiles.Shutdown(over))
 }
+
+// TestLargeMessagesAreCompressed: also in an empty queue, because two of them would use the memory
+// of the collector.
+func TestLargeMessagesAreCompressed(t *testing.T) {
+	p := &profilesProcessor{queue: &waitQueue{maxBytes: 1 << 40}}
+	for size, compressed := range map[int]bool{maxPlain - 1000: false, maxPlain + 1000: true} {
+		profiles := pprofile.NewProfiles()
+		profiles.Dictionary().StringTable().Append("", string(make([]byte, size)))
+		h := &heldMessage{parts: []pprofile.Profiles{profiles}, bytes: int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))}
+		p.compress(h)
+		assert.Equal(t, compressed, h.compressed != nil)
+	}
+}
