@@ -69,3 +69,20 @@ func TestTwoLengths(t *testing.T) {
 	_, err := s.Shutdown(t.Context(), time.Minute)
 	assert.NoError(t, err)
 }
+
+// TestLongHeads: the client receives the response to a head that is too long, although it is not
+// read.
+func TestLongHeads(t *testing.T) {
+	_, url := serve(t, func(http.ResponseWriter, *http.Request) {})
+	for range 10 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		require.NoError(t, err)
+		go func() {
+			_, _ = io.WriteString(conn, "GET /"+strings.Repeat("a", 4<<20)+" HTTP/1.1\r\nHost: x\r\n\r\n") // the connection may end before
+		}()
+		answer, err := io.ReadAll(conn)
+		require.NoError(t, err)
+		assert.Contains(t, string(answer), " 431 ")
+		conn.Close()
+	}
+}
