@@ -36,8 +36,8 @@ type headConn struct {
 // lengthField is the start of a line with the length. net/http rejects a blank before the colon.
 const lengthField = "content-length:"
 
-// CloseWrite ends the output of the connection. net/http calls it after responses to requests that it
-// does not read, such as 431, because closing the connection would discard the response.
+// CloseWrite ends the output of the connection. net/http calls it after responses to requests that
+// it does not read, such as 431, because closing the connection would discard the response.
 func (c *headConn) CloseWrite() error {
 	if conn, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return conn.CloseWrite()
