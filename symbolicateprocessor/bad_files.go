@@ -237,7 +237,7 @@ func (f *files) attempt(ctx context.Context, w wanted) (file symbolFile, err err
 	return file, err
 }
 
-// identify reads what a new file of the directory contains, unless that ended the process before.
+// identify reads a new file of the directory, unless reading it ended the process before.
 func (s *scanner) identify(f *file, read func()) {
 	if s.bad == nil {
 		read()

@@ -118,7 +118,7 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 func isWord(b byte) bool { return isAlphanumeric(b) || b == '_' }
 
-// literalSpans returns what is inside the literals of a query, but for replacements.
+// literalSpans returns the contents of a query's literals, except replacements.
 func literalSpans(query string) (found [][2]int) {
 	for _, l := range literals(query) {
 		from, to := l.from, l.to

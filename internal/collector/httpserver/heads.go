@@ -28,7 +28,7 @@ type headConn struct {
 	begun    bool       // the head has a line
 	length   bool       // the head has a Content-Length
 	complete bool       // the head
-	after    []byte     // what was read after the head: at most a buffer of net/http
+	after    []byte     // bytes after the head: at most one buffer of net/http
 	skip     int64      // bytes of a body before the next head
 	done     bool       // no further request follows
 }

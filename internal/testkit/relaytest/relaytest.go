@@ -47,7 +47,7 @@ func Strip(t testing.TB, events [][]byte) [][2]json.RawMessage {
 	return run[[2]json.RawMessage](t, "strip.py", events)
 }
 
-// run returns what a script prints for each event.
+// run returns the output of a script for each event.
 func run[T any](t testing.TB, script string, events [][]byte) (results []T) {
 	python := Python(t)
 	command := exec.Command(python, filepath.Join(golden.Root(t), "internal", "testkit", "relaytest", script))

@@ -10,7 +10,7 @@ import (
 	"math"
 )
 
-// Limits are what a reader needs at most for an honest file, per byte of the file.
+// Limits are the most that an honest file needs, per byte of the file.
 type Limits struct {
 	Steps  int64
 	Memory int64 // bytes of memory
@@ -128,7 +128,7 @@ func (w *Work) Peak() int64 { return w.peak }
 // bytesPerStep is the number of bytes that are read in a step.
 const bytesPerStep = 8
 
-// Reader returns a reader that counts what it reads.
+// Reader returns a reader that counts its steps.
 func (w *Work) Reader(from io.Reader) io.Reader { return &workReader{w, from} }
 
 type workReader struct {
@@ -144,7 +144,7 @@ func (r *workReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReaderAt returns a reader that counts what it reads.
+// ReaderAt returns a reader that counts its steps.
 func (w *Work) ReaderAt(from io.ReaderAt) io.ReaderAt { return &workReaderAt{w, from} }
 
 type workReaderAt struct {
