@@ -8,6 +8,7 @@ const (
 	HTTPRequestMethodOriginal = "http.request.method_original"
 	HTTPRequestHeaderPrefix   = "http.request.header."
 	HTTPRequestBodyContent    = "http.request.body.content"
+	HTTPRequestBodySize       = "http.request.body.size"
 	HTTPResponseStatusCode    = "http.response.status_code"
 	HTTPResponseHeaderPrefix  = "http.response.header."
 	HTTPResponseBodyContent   = "http.response.body.content"
@@ -41,6 +42,9 @@ const (
 	SentryRequestData        = "sentry.request.data"
 	SentryRequestCookies     = "sentry.request.cookies"
 	SentryRequestEnv         = "sentry.request.env"
+	SentryRequestProtocol    = "sentry.request.protocol"
+	SentryRequestAPITarget   = "sentry.request.api_target"
+	SentryRequestContentType = "sentry.request.inferred_content_type"
 	SentryResponseCookies    = "sentry.response.cookies"
 	SentryServerAddress      = "sentry.server.address"
 )

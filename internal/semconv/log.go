@@ -9,6 +9,7 @@ const (
 	ExceptionStacktrace = "exception.stacktrace"
 	ExceptionEscaped    = "exception.escaped" // deprecated in 1.32
 	CodeFunctionName    = "code.function.name"
+	CodeStacktrace      = "code.stacktrace"
 	ErrorType           = "error.type"
 	FileName            = "file.name"
 	LogRecordUID        = "log.record.uid"
@@ -56,6 +57,21 @@ const (
 	SentryExtra             = "sentry.extra"
 	SentryContextPrefix     = "sentry.context." // and the name of the context
 	SentryContextUser       = "sentry.context.user"
+	SentryContextTrace      = "sentry.context.trace"
+	SentryStacktrace        = "sentry.stacktrace" // of a message
+	SentryLevel             = "sentry.level"      // of a transaction
+	SentryCulprit           = "sentry.culprit"
+	SentryChecksum          = "sentry.checksum"
+	SentrySite              = "sentry.site"
+	SentryTimeSpent         = "sentry.time_spent" // ms
+	SentryTemplate          = "sentry.template"   // of a page, in which rendering failed
+	SentryMeta              = "sentry.meta"       // what the SDK removed or cut
+	SentryErrors            = "sentry.errors"
+	SentryDebugMetaSDKInfo  = "sentry.debug_meta.sdk_info"
+	SentrySDKIntegrations   = "sentry.sdk.integrations"
+	SentrySDKPackages       = "sentry.sdk.packages"
+	SentrySDKFeatures       = "sentry.sdk.features"
+	SentrySDKSettings       = "sentry.sdk.settings"
 )
 
 // Project: feedback and check-ins.

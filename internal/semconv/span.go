@@ -34,7 +34,11 @@ const (
 	SentryServerName    = "sentry.server_name"    // if server.address is another host
 	SentryTags          = "sentry.tags"           // keys of the attributes that were tags
 	SentrySampleRand    = "sentry.sample_rand"
-	SentryDSCReplayID   = "sentry.dsc.replay_id"
+
+	SentrySegmentNameOriginal     = "sentry.segment.name.original"
+	SentrySegmentNameChanges      = "sentry.segment.name.changes"
+	SentrySegmentNamePropagations = "sentry.segment.name.propagations"
+	SentryDSCReplayID             = "sentry.dsc.replay_id"
 )
 
 // UnitSuffix (project) follows the key of an attribute with a unit.

@@ -51,7 +51,7 @@ func TestClippedNames(t *testing.T) {
 	name := strings.Repeat("n", 1000)
 	transaction := &event.Transaction{Root: &event.Span{}}
 	transaction.Release, transaction.Dist, transaction.Environment, transaction.Platform = name, name, name, name
-	transaction.SDK = sentry.ClientSDK{Name: name, Version: name}
+	transaction.SDK.ClientSDK = sentry.ClientSDK{Name: name, Version: name}
 	traces := TransactionToTraces(transaction, Source{})
 	clipped := map[int]int{}
 	for key, value := range traces.ResourceSpans().At(0).Resource().Attributes().All() {

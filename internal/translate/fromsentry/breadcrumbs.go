@@ -22,11 +22,6 @@ func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
 		if b.Timestamp.Set {
 			m.PutInt("time_unix_nano", int64(src.unixNano(b.Timestamp)))
 		}
-		attr.PutText(m, "type", b.Type)
-		attr.PutText(m, "category", b.Category)
-		attr.PutText(m, "level", b.Level)
-		attr.PutText(m, "message", b.Message)
-		attr.PutText(m, "event_id", b.EventID)
-		attr.PutRaw(m, "data", b.Data)
+		attr.PutMembers(m, event.Breadcrumbs, b)
 	}
 }

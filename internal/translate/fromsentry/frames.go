@@ -123,7 +123,7 @@ func (t *frameTranslator) attributes(f *profile.Frame, address uint64) []diction
 		list.add(semconv.SentryFrameInApp, dictionary.BoolValue(f.InApp == profile.InAppTrue), "")
 	}
 	if address != f.InstructionAddr {
-		list.text(semconv.SentryFrameInstructionAddr, addressText(f.InstructionAddr))
+		list.text(semconv.SentryFrameInstructionAddr, attr.AddressText(f.InstructionAddr))
 	}
 	t.attrs = list.indices
 	return list.indices

@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -90,7 +91,7 @@ func (m *imageMap) translate(r *imageRange) dictionary.MappingIndex {
 	list.text(semconv.SentryImageUUID, image.UUID)
 	list.text(semconv.SentryImageArch, image.Arch)
 	if image.VMAddr.Set {
-		list.text(semconv.SentryImageVMAddr, addressText(image.VMAddr.Value))
+		list.text(semconv.SentryImageVMAddr, attr.AddressText(image.VMAddr.Value))
 	}
 	return m.b.Mapping(dictionary.Mapping{
 		Start: r.start, Limit: r.limit, Filename: m.b.String(image.CodeFile), Attributes: list.indices,
@@ -154,6 +155,6 @@ func (l *attributeList) putText(m pcommon.Map, key, text string) {
 
 func (l *attributeList) putAddress(m pcommon.Map, key string, address jsonscan.Address) {
 	if address.Set {
-		l.putText(m, key, addressText(address.Value))
+		l.putText(m, key, attr.AddressText(address.Value))
 	}
 }

@@ -43,20 +43,18 @@ func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 
 // newEventLogs returns a complete record except for severity and body.
 func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.Logs, plog.LogRecord) {
-	id := attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK}
+	id := attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK.ClientSDK}
 	out, scope := newLogs(completed(id, src), src)
 	record := newRecord(scope, item, e.Timestamp, src)
 	setTrace(record, e.Trace.TraceID, e.Trace.SpanID)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, semconv.SentryEventID, attr.FirstText(e.EventID, src.EventID))
+	attr.PutText(attrs, semconv.SentryEventID, src.EventID) // PHP states it only in the envelope header
 	putExceptions(attrs, e)
 	putMessage(attrs, &e.Message)
-	attr.PutText(attrs, semconv.SentryLogger, e.Logger)
-	attr.PutText(attrs, semconv.SentrySegmentName, e.Transaction)
-	attr.PutText(attrs, semconv.SentrySegmentNameSource, e.Source)
-	attr.PutText(attrs, semconv.ServerAddress, e.ServerName)
-	putTexts(attrs, semconv.SentryFingerprint, e.Fingerprint)
+	putMessageStack(attrs, e)
+	attr.Put(attrs, attr.RecordFields, event.Events, e, src.IncludePII)
+	putEvent(attrs, e, src)
 	putUser(attrs, e.User, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
@@ -64,14 +62,19 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
 	putThreads(attrs, e.Threads)
 	putBreadcrumbs(attrs, e.Breadcrumbs, src)
-	attr.PutRaw(attrs, semconv.SentryDebugMetaImages, e.Images)
-	attr.PutRaw(attrs, semconv.SentryModules, e.Modules)
-	attr.PutRaw(attrs, semconv.SentryExtra, e.Extra)
 	putListedTags(attrs, e.Tags, src)
 	if !src.IncludePII {
 		attr.RemovePersonal(attrs)
 	}
 	return out, record
+}
+
+// putEvent sets the fields that events and transactions share.
+func putEvent(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
+	attr.Put(attrs, attr.EventFields, event.Events, e, src.IncludePII)
+	attr.Put(attrs, attr.TransactionInfoFields, event.TransactionInfos, &e.Info, src.IncludePII)
+	attr.Put(attrs, attr.DebugMetaFields, event.DebugMetas, &e.DebugMeta, src.IncludePII)
+	attr.Put(attrs, attr.SDKFields, event.SDKs, &e.SDK, src.IncludePII)
 }
 
 // eventBody returns the message or, if there is none, "Type: value" of the thrown exception.
@@ -134,9 +137,7 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	if r == nil {
 		return
 	}
-	attr.PutText(attrs, semconv.URLFull, r.URL)
-	attr.PutText(attrs, semconv.HTTPRequestMethod, r.Method)
-	attr.PutText(attrs, semconv.URLFragment, r.Fragment)
+	attr.Put(attrs, attr.RequestFields, event.Requests, r, src.IncludePII)
 	if query := attr.PlainText(r.QueryString); query != "" {
 		attr.PutText(attrs, semconv.URLQuery, strings.TrimPrefix(query, "?"))
 	} else if string(r.QueryString) != `""` { // Python sends it if there is no query
@@ -145,36 +146,44 @@ func putRequest(attrs pcommon.Map, r *event.HTTPRequest, src Source) {
 	for _, header := range r.Headers {
 		putHeader(attrs, semconv.HTTPRequestHeaderPrefix, header.Key, header.Value, src)
 	}
-	attr.PutRaw(attrs, semconv.SentryRequestData, r.Data)
-	if src.IncludePII {
-		attr.PutRaw(attrs, semconv.SentryRequestCookies, r.Cookies)
-		attr.PutRaw(attrs, semconv.SentryRequestEnv, r.Env)
-	}
 }
 
 // putHeader sets a header by OpenTelemetry's convention: a list of strings under the lower-case
-// name.
+// name. A header that occurs several times has several values.
 func putHeader(attrs pcommon.Map, prefix, name, value string, src Source) {
 	if value == "" || !src.IncludePII && attr.IsPersonalHeader(name) {
 		return
 	}
 	name = strings.ToLower(name)
-	attrs.PutEmptySlice(prefix + name).AppendEmpty().SetStr(value)
+	list, known := attrs.Get(prefix + name)
+	if !known || list.Type() != pcommon.ValueTypeSlice {
+		list = attrs.PutEmpty(prefix + name)
+		list.SetEmptySlice()
+	}
+	list.Slice().AppendEmpty().SetStr(value)
 	if name == "user-agent" && prefix == semconv.HTTPRequestHeaderPrefix {
 		attrs.PutStr(semconv.UserAgentOriginal, value)
+	}
+}
+
+// putRest sets the members of a trace context that ingest keeps without a meaning of their own.
+func putRest(attrs pcommon.Map, rest []event.NamedValue, src Source) {
+	if len(rest) == 0 {
+		return
+	}
+	m := attrs.PutEmptyMap(semconv.SentryContextTrace)
+	for _, member := range rest {
+		if src.IncludePII || !attr.IsPersonal(member.Name) {
+			attr.PutRaw(m, member.Name, member.Value)
+		}
 	}
 }
 
 // putTraceContext adds the fields of contexts.trace except the IDs. Its data, including thread.id,
 // already consists of attributes.
 func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
-	attr.PutText(attrs, semconv.SentryOp, t.Op)
-	attr.PutText(attrs, semconv.SentryOrigin, t.Origin)
-	attr.PutText(attrs, semconv.SentryStatus, t.Status)
-	attr.PutText(attrs, semconv.SentryParentSpanID, t.ParentSpanID)
-	if t.SampleRand.Set {
-		attrs.PutDouble(semconv.SentrySampleRand, t.SampleRand.Value)
-	}
+	attr.Put(attrs, attr.TraceContextFields, event.TraceContexts, t, src.IncludePII)
+	putRest(attrs, t.Rest, src)
 	for _, member := range t.Data {
 		if !src.IncludePII && isPersonalOnSpan(member.Name, spanKind("", t.Op)) {
 			continue

@@ -6,7 +6,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -36,62 +35,24 @@ func putExceptions(attrs pcommon.Map, e *event.ErrorEvent) {
 }
 
 func fillException(m pcommon.Map, e *event.Exception) {
-	attr.PutText(m, "type", e.Type)
-	attr.PutText(m, "value", e.Value)
-	attr.PutText(m, "module", e.Module)
-	attr.PutDecimal(m, "thread_id", e.ThreadID)
+	attr.PutMembers(m, event.Exceptions, e)
 	if e.Mechanism != nil {
-		fillMechanism(m.PutEmptyMap("mechanism"), e.Mechanism)
+		attr.PutMembers(m.PutEmptyMap("mechanism"), event.Mechanisms, e.Mechanism)
 	}
-	putStacktrace(m, e.Stacktrace)
+	putStacktrace(m, "stacktrace", e.Stacktrace)
 }
 
-func fillMechanism(m pcommon.Map, mechanism *event.Mechanism) {
-	attr.PutText(m, "type", mechanism.Type)
-	attr.PutText(m, "description", mechanism.Description)
-	attr.PutText(m, "help_link", mechanism.HelpLink)
-	attr.PutText(m, "source", mechanism.Source)
-	putFlag(m, "handled", mechanism.Handled)
-	putFlag(m, "synthetic", mechanism.Synthetic)
-	putFlag(m, "is_exception_group", mechanism.Group)
-	putInt(m, "exception_id", mechanism.ExceptionID)
-	putInt(m, "parent_id", mechanism.ParentID)
-	attr.PutRaw(m, "meta", mechanism.Meta)
-	attr.PutRaw(m, "data", mechanism.Data)
-}
-
-func putStacktrace(m pcommon.Map, stack *event.Stacktrace) {
+func putStacktrace(m pcommon.Map, key string, stack *event.Stacktrace) {
 	if stack == nil {
 		return
 	}
-	m = m.PutEmptyMap("stacktrace")
+	m = m.PutEmptyMap(key)
 	frames := m.PutEmptySlice("frames")
 	frames.EnsureCapacity(len(stack.Frames))
 	for i := len(stack.Frames) - 1; i >= 0; i-- {
-		fillFrame(frames.AppendEmpty().SetEmptyMap(), &stack.Frames[i])
+		attr.PutMembers(frames.AppendEmpty().SetEmptyMap(), event.Frames, &stack.Frames[i])
 	}
-	attr.PutRaw(m, "registers", stack.Registers)
-	putFlag(m, "snapshot", stack.Snapshot)
-}
-
-func fillFrame(m pcommon.Map, f *event.EventFrame) {
-	attr.PutText(m, "function", f.Function)
-	attr.PutText(m, "raw_function", f.RawFunction)
-	attr.PutText(m, "module", f.Module)
-	attr.PutText(m, "filename", f.Filename)
-	attr.PutText(m, "abs_path", f.AbsPath)
-	putNumber(m, "lineno", f.Line)
-	putNumber(m, "colno", f.Column)
-	putFlag(m, "in_app", f.InApp)
-	putFlag(m, "native", f.Native)
-	attr.PutText(m, "package", f.Package)
-	attr.PutText(m, "platform", f.Platform)
-	putAddress(m, "instruction_addr", f.InstructionAddr)
-	putAddress(m, "symbol_addr", f.SymbolAddr)
-	putTexts(m, "pre_context", f.PreContext)
-	attr.PutText(m, "context_line", f.ContextLine)
-	putTexts(m, "post_context", f.PostContext)
-	attr.PutRaw(m, "vars", f.Vars)
+	attr.PutMembers(m, event.Stacktraces, stack)
 }
 
 func putThreads(attrs pcommon.Map, threads []event.EventThread) {
@@ -100,51 +61,18 @@ func putThreads(attrs pcommon.Map, threads []event.EventThread) {
 	}
 	list := attrs.PutEmptySlice(semconv.SentryThreads)
 	for i := range threads {
-		t, m := &threads[i], list.AppendEmpty().SetEmptyMap()
-		attr.PutDecimal(m, "id", t.ID)
-		attr.PutText(m, "name", t.Name)
-		attr.PutText(m, "state", t.State)
-		putInt(m, "priority", t.Priority)
-		putFlag(m, "crashed", t.Crashed)
-		putFlag(m, "current", t.Current)
-		putFlag(m, "main", t.Main)
-		putFlag(m, "daemon", t.Daemon)
-		attr.PutRaw(m, "held_locks", t.HeldLocks)
-		putStacktrace(m, t.Stacktrace)
+		m := list.AppendEmpty().SetEmptyMap()
+		attr.PutMembers(m, event.EventThreads, &threads[i])
+		putStacktrace(m, "stacktrace", threads[i].Stacktrace)
 	}
 }
 
-func putFlag(m pcommon.Map, key string, flag jsonscan.Optional[bool]) {
-	if flag.Set {
-		m.PutBool(key, flag.Value)
-	}
-}
-
-func putInt(m pcommon.Map, key string, number jsonscan.Optional[int64]) {
-	if number.Set {
-		m.PutInt(key, number.Value)
-	}
-}
-
-// putNumber sets a line or a column. 0 means none.
-func putNumber(m pcommon.Map, key string, number uint32) {
-	if number != 0 {
-		m.PutInt(key, int64(number))
-	}
-}
-
-func putTexts(m pcommon.Map, key string, texts []string) {
-	if len(texts) == 0 {
+// putMessageStack sets the stack of a message: as text by OpenTelemetry's convention, and with all
+// fields.
+func putMessageStack(attrs pcommon.Map, e *event.ErrorEvent) {
+	if e.Stacktrace == nil {
 		return
 	}
-	list := m.PutEmptySlice(key)
-	for _, text := range texts {
-		list.AppendEmpty().SetStr(text)
-	}
-}
-
-func putAddress(m pcommon.Map, key string, address jsonscan.Address) {
-	if address.Set {
-		m.PutStr(key, addressText(address.Value))
-	}
+	attr.PutText(attrs, semconv.CodeStacktrace, event.FramesText(e.Stacktrace, e.Platform))
+	putStacktrace(attrs, semconv.SentryStacktrace, e.Stacktrace)
 }

@@ -63,14 +63,7 @@ func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	setTrace(record, c.TraceID, c.SpanID)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, semconv.SentryCheckInID, c.ID)
-	attr.PutText(attrs, semconv.SentryMonitorSlug, c.MonitorSlug)
-	attr.PutText(attrs, semconv.SentryCheckInStatus, c.Status)
-	if c.Duration.Set {
-		attrs.PutDouble(semconv.SentryCheckInDuration, c.Duration.Value)
-	}
-	attr.PutText(attrs, semconv.ServerAddress, c.ServerName)
-	attr.PutRaw(attrs, semconv.SentryMonitorConfig, c.Config)
+	attr.Put(attrs, attr.CheckInFields, event.CheckIns, c, src.IncludePII)
 	return out
 }
 
@@ -86,11 +79,8 @@ func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 	record.Body().SetStr(r.Comments)
 
 	attrs := record.Attributes()
-	attr.PutText(attrs, semconv.SentryFeedbackAssociatedEventID, attr.FirstText(r.EventID, src.EventID))
-	attr.PutText(attrs, semconv.SentryFeedbackName, r.Name)
-	if src.IncludePII {
-		attr.PutText(attrs, semconv.SentryFeedbackContactEmail, r.Email)
-	}
+	attr.PutText(attrs, semconv.SentryFeedbackAssociatedEventID, src.EventID)
+	attr.Put(attrs, attr.UserReportFields, event.UserReports, r, src.IncludePII)
 	return out
 }
 

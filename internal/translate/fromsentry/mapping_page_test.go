@@ -131,45 +131,11 @@ func TestMappingPageIsComplete(t *testing.T) {
 			assert.True(t, mapped[leaf.name] || mapped[lastPart(leaf.name)], "docs/mapping.md has no row for %s", leaf.name)
 		}
 	}
-	for _, model := range otherModels {
-		for _, field := range modelFields(reflect.TypeOf(model)) {
-			assert.True(t, mapped[field], "docs/mapping.md has no row for %s of %T", field, model)
+	for object, keys := range event.Schema() {
+		for _, key := range keys {
+			assert.True(t, mapped[key] || mapped[strings.TrimPrefix(object+"."+key, ".")], "docs/mapping.md has no row for %s of %q", key, object)
 		}
 	}
 }
 
 func lastPart(field string) string { return field[strings.LastIndex(field, ".")+1:] }
-
-// otherModels are those of the items that are no profiles.
-var otherModels = []any{
-	event.Transaction{}, event.Span{}, event.SpanLink{}, event.StreamedSpan{}, event.NamedMeasure{},
-	event.ErrorEvent{}, event.TraceContext{}, event.HTTPRequest{}, event.Exception{}, event.Mechanism{}, event.Stacktrace{},
-	event.EventFrame{}, event.EventThread{}, event.Breadcrumb{}, event.Log{}, event.TraceMetric{}, event.Session{},
-	event.SessionAggregate{}, event.CheckIn{}, event.LostEvents{}, event.UserReport{},
-}
-
-// otherWireNames are the fields whose name on the wire is another than their own with underscores;
-// "" is no field of the wire.
-var otherWireNames = map[string]string{
-	"Transaction.Root": "contexts.trace", "Span.Start": "start_timestamp", "Span.End": "timestamp",
-	"StreamedSpan.Start": "start_timestamp", "StreamedSpan.End": "end_timestamp",
-	"Exceptions": "exception.values", "Contexts": "contexts.os", "Mechanism.Group": "is_exception_group",
-	"CheckIn.Config": "monitor_config", "LostEvents.Outcome": "discarded_events", "Flaws": "", "Lost": "", "Repaired": "", "Shared": "",
-}
-
-var nextWord = regexp.MustCompile("([a-z])([A-Z])")
-
-func modelFields(model reflect.Type) (names []string) {
-	for _, field := range reflect.VisibleFields(model) {
-		name := strings.ToLower(nextWord.ReplaceAllString(field.Name, "${1}_${2}"))
-		for _, key := range []string{field.Name, model.Name() + "." + field.Name} {
-			if other, exception := otherWireNames[key]; exception {
-				name = other
-			}
-		}
-		if name != "" && !field.Anonymous {
-			names = append(names, name)
-		}
-	}
-	return names
-}

@@ -4,7 +4,6 @@ package fromsentry
 
 import (
 	"slices"
-	"strconv"
 	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -169,5 +168,3 @@ func (g *grouping) sortedTimes(of group) []uint64 {
 	}
 	return times
 }
-
-func addressText(address uint64) string { return "0x" + strconv.FormatUint(address, 16) }

@@ -9,7 +9,7 @@ import (
 )
 
 func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
-	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK}, src)
+	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK.ClientSDK}, src)
 }
 
 // standaloneIdentity returns the identity of a span without a transaction. Browsers state the

@@ -26,9 +26,7 @@ func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity,
 		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
 	}
 	src.Trace.Put(attrs, impliedBySpans)
-	attr.PutText(attrs, semconv.SentryKind, s.Kind)
-	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
-	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)
+	attr.Put(attrs, attr.StreamedSpanFields, event.StreamedSpans, s, src.IncludePII)
 	fields.Put(attrs)
 	putLinks(span.Links(), s.Links, src)
 }

@@ -101,16 +101,8 @@ func fillSpan(span ptrace.Span, s *event.Span, stated attr.Profiling, src Source
 		}
 		attr.PutRaw(attrs, member.Name, member.Value)
 	}
-	attr.PutText(attrs, semconv.SentryOp, op)
-	attr.PutText(attrs, semconv.SentryOrigin, s.Origin)
-	attr.PutText(attrs, semconv.SentryKind, s.Kind)
-	attr.PutText(attrs, semconv.SentryPlatform, s.Platform)
-	attr.PutText(attrs, semconv.SentrySegmentID, s.SegmentID)
-	putFlag(attrs, semconv.SentryIsSegment, s.IsSegment)
-	putFlag(attrs, semconv.SentryIsRemote, s.IsRemote)
-	if s.ExclusiveTime.Set {
-		attrs.PutDouble(semconv.SentryExclusiveTime, s.ExclusiveTime.Value)
-	}
+	attr.Put(attrs, attr.SpanFields, event.Spans, s, src.IncludePII)
+	putRest(attrs, s.Rest, src)
 	putMeasures(attrs, s.Measurements)
 	SpanProfiling(s).Or(stated).Put(attrs)
 	putListedTags(attrs, s.Tags, src)
@@ -126,19 +118,16 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	span.SetName(attr.FirstText(t.Transaction, span.Name()))
 	attrs.PutBool(semconv.SentryIsSegment, true)
 	attr.PutText(attrs, semconv.SentrySegmentID, t.Root.SpanID)
-	attr.PutText(attrs, semconv.SentrySegmentNameSource, t.Source)
 	attr.PutText(attrs, semconv.SentryTransactionID, attr.FirstText(t.EventID, src.EventID)) // PHP states it only in the envelope header
 	src.Trace.Put(attrs, attr.TraceHeader{Sampled: impliedBySpans.Sampled, Transaction: t.Transaction})
 	putMeasures(attrs, t.Measurements)
 
 	putServerName(attrs, span.Kind(), t.ServerName)
-	attr.PutText(attrs, semconv.SentryLogger, t.Logger)
-	putTexts(attrs, semconv.SentryFingerprint, t.Fingerprint)
+	attr.PutText(attrs, semconv.SentryLevel, t.Level)
+	putEvent(attrs, &t.ErrorEvent, src)
 	putUser(attrs, t.User, src)
 	putRequestDefaults(attrs, t.Request, src)
 	putBreadcrumbs(attrs, t.Breadcrumbs, src)
-	attr.PutRaw(attrs, semconv.SentryModules, t.Modules)
-	attr.PutRaw(attrs, semconv.SentryExtra, t.Extra)
 }
 
 // putListedTags sets tags as attributes and lists their keys, because Sentry indexes tags, but not

@@ -31,7 +31,7 @@ func (e *exporter) event(r *record) Event {
 		// event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
 		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
-		SDK: e.options.SDK, Exceptions: x.chain(r.handled()),
+		SDK: sentryevent.SDK{ClientSDK: e.options.SDK}, Exceptions: x.chain(r.handled()),
 	}
 	if e.spend(r.repeatedSize(), "resource") {
 		out.Release, out.Dist, out.Environment, out.ServerName = r.Release, r.Dist, r.Environment, r.serverName()

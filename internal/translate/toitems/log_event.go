@@ -4,7 +4,6 @@ package toitems
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
@@ -26,10 +24,10 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	level, _ := levelOf(record)
 	out, id := &e.item, e.identity(s)
 	*out = event.ErrorEvent{ // reuses the memory of the last event
-		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0]}, Breadcrumbs: out.Breadcrumbs[:0],
+		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0], Rest: out.Trace.Rest[:0]}, Rest: out.Rest[:0], Breadcrumbs: out.Breadcrumbs[:0],
 		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform:  attr.FirstText(id.Platform, "other"), Level: level,
-		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: id.Sdk,
+		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: event.SDK{ClientSDK: id.Sdk},
 		User: out.User[:0],
 	}
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
@@ -45,13 +43,14 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 		if len(data) > 0 { // processors may add attributes
 			e.contexts.Put("otel", "attributes", e.scratch.Object(pcommon.Map{}, data))
 		}
-		out.Trace = event.TraceContext{Data: data[:0]}
+		out.Trace = event.TraceContext{Data: data[:0], Rest: out.Trace.Rest[:0]}
 	}
 	out.Contexts = e.contexts.AppendTo(out.Contexts, &e.scratch)
 	if item == sentry.ItemFeedback {
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
-	e.payload = event.AppendEventLists(e.payload[:0], out, e.appendExceptions, e.appendThreads)
+	out.Lists = e
+	e.payload = event.AppendEvent(e.payload[:0], out)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
 	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
@@ -74,22 +73,10 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	var params []event.NamedValue // of the message
 	for key, value := range attrs.All() {
 		switch key {
-		case semconv.SentryEventID:
-			out.EventID = value.AsString()
 		case semconv.SentryMessageTemplate:
 			out.Message.Template = value.AsString()
 		case semconv.SentryMessageParameters:
 			out.Message.Params = e.scratch.JSON(value)
-		case semconv.SentryLogger:
-			out.Logger = value.AsString()
-		case semconv.SentrySegmentName:
-			out.Transaction = value.AsString()
-		case semconv.SentrySegmentNameSource:
-			out.Source = value.AsString()
-		case semconv.ServerAddress:
-			out.ServerName = value.AsString()
-		case semconv.SentryFingerprint:
-			out.Fingerprint = e.textsOf(value)
 		case semconv.SentryExceptions:
 			e.exceptions = value
 		case semconv.SentryThreads:
@@ -98,28 +85,14 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 			if value.Type() == pcommon.ValueTypeSlice {
 				out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value.Slice(), &e.scratch)
 			}
-		case semconv.SentryDebugMetaImages:
-			out.Images = e.ofType(value, pcommon.ValueTypeSlice)
-		case semconv.SentryModules:
-			out.Modules = e.ofType(value, pcommon.ValueTypeMap)
-		case semconv.SentryExtra:
-			out.Extra = e.ofType(value, pcommon.ValueTypeMap)
-		case semconv.SentryOp:
-			out.Trace.Op = value.AsString()
-		case semconv.SentryOrigin:
-			out.Trace.Origin = value.AsString()
-		case semconv.SentryStatus:
-			out.Trace.Status = value.AsString()
-		case semconv.SentryParentSpanID:
-			out.Trace.ParentSpanID = value.AsString()
-		case semconv.SentrySampleRand:
-			if value.Type() == pcommon.ValueTypeDouble {
-				out.Trace.SampleRand = jsonscan.Some(value.Double())
-			}
+		case semconv.SentryStacktrace:
+			out.Stacktrace = stackOf(value)
+		case semconv.SentryContextTrace:
+			out.Trace.Rest = tosentry.AppendMembers(out.Trace.Rest[:0], value, &e.scratch)
 		case semconv.ThreadID:
 			out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.Text(value.AsString())})
 		default:
-			if e.header.Read(key, value) {
+			if e.header.Read(key, value) || e.takeField(out, key, value) {
 				continue
 			}
 			isElsewhere := e.readGroup(out, key, value)
@@ -141,6 +114,13 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	if out.Message.Params == nil && len(params) > 0 {
 		out.Message.Params = e.params(params)
 	}
+}
+
+// takeField sets the field of the event or of its trace that an attribute states.
+func (e *logExporter) takeField(out *event.ErrorEvent, key string, value pcommon.Value) bool {
+	return attr.Take(out, attr.RecordFields, event.Events, key, value, &e.scratch) ||
+		attr.Take(&out.Trace, attr.TraceContextFields, event.TraceContexts, key, value, &e.scratch) ||
+		tosentry.TakeEventField(out, key, value, &e.scratch)
 }
 
 // readGroup reads an attribute of a context, the user, the request or the response. It reports
@@ -177,7 +157,7 @@ func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
 		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal:
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal, semconv.CodeStacktrace:
 	case semconv.SentryProfileID:
 		member = attr.ContextMember{Context: "profile", Name: "profile_id"}
 	case semconv.SentryProfilerID:
@@ -262,24 +242,4 @@ func (e *logExporter) params(all []event.NamedValue) []byte {
 		}
 	}
 	return e.scratch.List(all)
-}
-
-// textsOf returns the texts of a list. The result shares the memory of e.texts.
-func (e *logExporter) textsOf(value pcommon.Value) []string {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	start := len(e.texts)
-	for _, element := range value.Slice().All() {
-		e.texts = append(e.texts, element.AsString())
-	}
-	return slices.Clip(e.texts[start:])
-}
-
-// ofType returns the JSON of a value of the given type, or nil for other types.
-func (e *logExporter) ofType(value pcommon.Value, kind pcommon.ValueType) []byte {
-	if value.Type() != kind {
-		return nil
-	}
-	return e.scratch.JSON(value)
 }

@@ -70,7 +70,6 @@ type logExporter struct {
 	members  []contextMember    // of contexts
 	headers  []event.NamedValue // of the response
 	tags     map[string]bool
-	texts    []string
 	exceptions,
 	threads pcommon.Value // lists
 	payload []byte
@@ -91,7 +90,7 @@ func (e *logExporter) release() {
 
 // reset makes the memory of the last record available.
 func (e *logExporter) reset() {
-	e.texts, e.exceptions, e.threads, e.header = e.texts[:0], none, none, attr.TraceHeader{}
+	e.exceptions, e.threads, e.header = none, none, attr.TraceHeader{}
 	e.request, e.members, e.headers = event.HTTPRequest{Headers: e.request.Headers[:0]}, e.members[:0], e.headers[:0]
 	e.scratch.Reset()
 }

@@ -172,7 +172,7 @@ func metricLines(metrics []event.TraceMetric) (lines []string) {
 		var attributes []string
 		for _, a := range m.Attributes {
 			if a.Key != semconv.SentryTraceIDSynthetic {
-				attributes = append(attributes, fmt.Sprintf("%s %s %s", a.Key, a.Type, plainJSON(a.Value)))
+				attributes = append(attributes, fmt.Sprintf("%s %s %s", a.Key, a.Type, golden.PlainJSON(a.Value)))
 			}
 		}
 		slices.Sort(attributes)

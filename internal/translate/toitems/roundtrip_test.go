@@ -3,7 +3,6 @@
 package toitems
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -115,8 +114,8 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if sent.SDK == (sentry.ClientSDK{}) {
 			sent.SDK = options.SDK
 		}
-		sent.Config = []byte(plainJSON(sent.Config))
-		returned.Config = []byte(plainJSON(returned.Config))
+		sent.Config = []byte(golden.PlainJSON(sent.Config))
+		returned.Config = []byte(golden.PlainJSON(returned.Config))
 		require.Equal(t, sent, returned, name)
 	case sentry.ItemUserReport:
 		sent, err := event.DecodeUserReport(item.Payload)
@@ -158,7 +157,7 @@ func logLines(logs []event.Log) (lines []string) {
 		}
 		line("%d %s %s %q %v %q", l.Timestamp.UnixNano, l.TraceID, l.SpanID, l.Level, l.SeverityNumber, l.Body)
 		for _, a := range l.Attributes {
-			line("%q is %s %s %q", a.Key, a.Type, plainJSON(a.Value), a.Unit)
+			line("%q is %s %s %q", a.Key, a.Type, golden.PlainJSON(a.Value), a.Unit)
 		}
 	}
 	return lines
@@ -243,67 +242,7 @@ func expectedType(a event.Attribute) (kind string, value []byte, unit string) {
 	return "integer", a.Value, ""
 }
 
-func eventLines(e *event.ErrorEvent) (lines []string) {
-	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	line("event %s at %d platform %q level %q logger %q type %q", e.EventID, e.Timestamp.UnixNano, e.Platform, e.Level, e.Logger, e.Type)
-	line("transaction %q %q server %q release %q dist %q environment %q sdk %q", e.Transaction, e.Source, e.ServerName, e.Release, e.Dist, e.Environment, e.SDK)
-	line("message %q template %q params %s", e.Message.Formatted, e.Message.Template, plainJSON(e.Message.Params))
-	for i, x := range e.Exceptions {
-		line("exception %d %q %q %q thread %q", i, x.Type, x.Value, x.Module, x.ThreadID)
-		if m := x.Mechanism; m != nil {
-			line("mechanism %d %q %q %q %q %v %v %v %v %v meta %s data %s", i, m.Type, m.Description, m.HelpLink, m.Source, m.Handled, m.Synthetic, m.Group, m.ExceptionID, m.ParentID, plainJSON(m.Meta), plainJSON(m.Data))
-		}
-		lines = append(lines, stackLines(fmt.Sprint("exception ", i), x.Stacktrace)...)
-	}
-	for i, x := range e.Threads {
-		line("thread %d %q %q %q %v %v %v %v %v %s", i, x.ID, x.Name, x.State, x.Priority, x.Crashed, x.Current, x.Main, x.Daemon, plainJSON(x.HeldLocks))
-		lines = append(lines, stackLines(fmt.Sprint("thread ", i), x.Stacktrace)...)
-	}
-	for i, b := range e.Breadcrumbs {
-		line("breadcrumb %d at %d %q %q %q %q %q %s", i, b.Timestamp.UnixNano, b.Type, b.Category, b.Level, b.Message, b.EventID, plainJSON(b.Data))
-	}
-	line("fingerprint %q modules %s extra %s images %s", e.Fingerprint, plainJSON(e.Modules), plainJSON(e.Extra), plainJSON(e.Images))
-	for _, tag := range e.Tags {
-		line("tag %q = %q", tag.Key, tag.Value)
-	}
-	for _, member := range e.User {
-		if text := plainJSON(member.Value); text != "" {
-			line("user %q = %s", member.Name, text)
-		}
-	}
-	if r := e.Request; r != nil {
-		line("request %q %q %s #%s data %s cookies %s env %s", r.Method, r.URL, plainJSON(r.QueryString), r.Fragment, plainJSON(r.Data), plainJSON(r.Cookies), plainJSON(r.Env))
-		for _, header := range r.Headers {
-			line("header %q = %q", header.Key, header.Value)
-		}
-	}
-	for _, context := range e.Contexts {
-		if text := plainJSON(context.Value); text != "" {
-			line("context %q = %s", context.Name, text)
-		}
-	}
-	t := &e.Trace
-	line("trace %s %s parent %s op %q origin %q status %q rand %v", t.TraceID, t.SpanID, t.ParentSpanID, t.Op, t.Origin, t.Status, t.SampleRand)
-	for _, member := range t.Data {
-		if text := plainJSON(member.Value); text != "" {
-			line("trace %q = %s", member.Name, text)
-		}
-	}
-	return lines
-}
-
-func stackLines(name string, s *event.Stacktrace) (lines []string) {
-	if s == nil {
-		return nil
-	}
-	lines = append(lines, fmt.Sprintf("%s %d frames registers %s snapshot %v", name, len(s.Frames), plainJSON(s.Registers), s.Snapshot))
-	for i, f := range s.Frames {
-		vars := plainJSON(f.Vars)
-		f.Vars = nil
-		lines = append(lines, fmt.Sprintf("%s frame %d %+v vars %s", name, i, f, vars))
-	}
-	return lines
-}
+func eventLines(e *event.ErrorEvent) []string { return golden.JSONLines(event.AppendEvent(nil, e)) }
 
 // expectedEvent is what was sent, with the listed differences.
 func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.Source) *event.ErrorEvent {
@@ -317,8 +256,8 @@ func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.
 	if e.Level == "" {
 		e.Level = map[sentry.ItemType]string{sentry.ItemEvent: "error", sentry.ItemFeedback: "info"}[item]
 	}
-	if e.SDK == (sentry.ClientSDK{}) {
-		e.SDK = options.SDK
+	if e.SDK.ClientSDK == (sentry.ClientSDK{}) {
+		e.SDK.ClientSDK = options.SDK
 	}
 	if !e.Timestamp.Set {
 		e.Timestamp = jsonscan.Timestamp{UnixNano: receivedNano, Set: true}
@@ -389,56 +328,4 @@ func expectRequest(e *event.ErrorEvent) {
 		request.Headers = append(request.Headers, event.Tag{Key: strings.ToLower(header.Key), Value: header.Value})
 	}
 	e.Request = &request
-}
-
-// plainJSON is the text of a value with sorted keys, and without nulls and empty texts, lists and
-// objects.
-func plainJSON(text []byte) string {
-	if len(text) == 0 {
-		return ""
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return "broken: " + string(text)
-	}
-	if value = withoutEmpty(value); value == nil {
-		return ""
-	}
-	plain, _ := json.Marshal(value)
-	return string(plain)
-}
-
-func withoutEmpty(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, member := range v {
-			if v[key] = withoutEmpty(member); v[key] == nil {
-				delete(v, key)
-			}
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutEmpty(v[i])
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case string:
-		if v == "" {
-			return nil
-		}
-	case json.Number:
-		if f, err := v.Float64(); err == nil && strings.ContainsAny(string(v), ".eE") {
-			return json.Number(fmt.Sprint(f))
-		}
-		if _, err := v.Int64(); err != nil {
-			return string(v)
-		}
-	}
-	return value
 }

@@ -68,15 +68,12 @@ func AppendCrumbs(all []sentryevent.Breadcrumb, list pcommon.Slice, scratch *att
 			continue
 		}
 		m := entry.Map()
-		crumb := sentryevent.Breadcrumb{
-			Type: attr.TextOf(m, "type"), Category: attr.TextOf(m, "category"), Level: attr.TextOf(m, "level"), Message: attr.TextOf(m, "message"),
-			EventID: attr.TextOf(m, "event_id"),
+		var crumb sentryevent.Breadcrumb
+		for name, value := range m.All() {
+			attr.TakeMember(&crumb, sentryevent.Breadcrumbs, name, value, scratch)
 		}
 		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
-		}
-		if data, ok := m.Get("data"); ok {
-			crumb.Data = scratch.JSON(data)
 		}
 		all = append(all, crumb)
 	}

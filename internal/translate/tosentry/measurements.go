@@ -98,7 +98,7 @@ func measuresOf(value pcommon.Value) (all []event.NamedMeasure) {
 		if entry.Type() != pcommon.ValueTypeMap {
 			continue
 		}
-		if measured, ok := entry.Map().Get(attr.KeyValue); ok && isFinite(number(measured)) {
+		if measured, ok := entry.Map().Get(attr.KeyValue); ok && attr.IsFinite(number(measured)) {
 			all = append(all, event.NamedMeasure{Name: name, Value: number(measured), Unit: attr.TextOf(entry.Map(), attr.KeyUnit)})
 		}
 	}

@@ -28,29 +28,15 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	tags := map[string]bool{}
 	AddTagKeys(tags, s.Attributes())
 	for key, value := range s.Attributes().All() {
-		switch key {
-		case semconv.SentryOp:
-			out.Op = value.AsString()
-		case semconv.SentryOrigin:
-			out.Origin = value.AsString()
-		case semconv.SentryKind:
-			out.Kind = value.AsString()
-		case semconv.SentryPlatform:
-			out.Platform = value.AsString()
-		case semconv.SentryExclusiveTime:
-			out.ExclusiveTime = jsonscan.Optional[float64]{Value: number(value), Set: isFinite(number(value))}
-		case semconv.SentryIsRemote:
-			out.IsRemote = jsonscan.Optional[bool]{Value: value.Bool(), Set: value.Type() == pcommon.ValueTypeBool}
-		case semconv.SentryMeasurements:
+		switch {
+		case key == semconv.SentrySegmentID, attr.IsSpanField(key): // set by the transaction, or below
+		case attr.Take(&out, attr.SpanFields, event.Spans, key, value, nil):
+		case key == semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
+		case tags[key]:
+			out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
 		default:
-			switch {
-			case key == semconv.SentrySegmentID, attr.IsSpanField(key): // set by the transaction, or below
-			case tags[key]:
-				out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
-			default:
-				out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
-			}
+			out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
 		}
 	}
 	if !fromSentry {

@@ -3,7 +3,6 @@
 package tosentry
 
 import (
-	"math"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -121,5 +120,3 @@ func hasField(key string, fromSentry bool) bool {
 	}
 	return false
 }
-
-func isFinite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -53,14 +54,14 @@ func streamedLines(s event.StreamedSpan) (lines []string) {
 	}
 	line("%q under %q %s from %d to %d segment %v", s.Name, s.ParentSpanID, s.Status, s.Start.UnixNano, s.End.UnixNano, s.IsSegment.Value)
 	for _, a := range s.Attributes {
-		if text := plainJSON(a.Value); text != "" {
+		if text := golden.PlainJSON(a.Value); text != "" {
 			line("%q is %s %s %q", a.Key, a.Type, text, a.Unit)
 		}
 	}
 	for _, link := range s.Links {
 		line("link %s %s %v", link.TraceID, link.SpanID, link.Sampled.Value)
 		for _, a := range link.Attributes {
-			line("link %s attribute %q is %s %s", link.SpanID, a.Key, a.Type, plainJSON(a.Value))
+			line("link %s attribute %q is %s %s", link.SpanID, a.Key, a.Type, golden.PlainJSON(a.Value))
 		}
 	}
 	return lines

@@ -3,9 +3,9 @@
 package tosentry
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
 // TestSpansThereAndBack translates every transaction and every span container of the cases to OTLP
@@ -88,116 +89,9 @@ func transactionThereAndBack(t *testing.T, name string, sent *event.Transaction,
 	requireSameLines(t, name, transactionLines(expectedTransaction(sent)), transactionLines(got), nil)
 }
 
-func transactionLines(t *event.Transaction) (lines []string) {
-	line := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
-	line("event %s name %q source %q", t.EventID, t.Transaction, t.Source)
-	line("platform %q release %q dist %q environment %q", t.Platform, t.Release, t.Dist, t.Environment)
-	line("sdk %q %q server %q logger %q", t.SDK.Name, t.SDK.Version, t.ServerName, t.Logger)
-	line("profile %q profiler %q", t.ProfileID, t.ProfilerID)
-	line("fingerprint %q modules %s extra %s", t.Fingerprint, plainJSON(t.Modules), plainJSON(t.Extra))
-	for _, tag := range t.Tags {
-		line("tag %q = %q", tag.Key, tag.Value)
-	}
-	for _, member := range t.User {
-		line("user %q = %s", member.Name, plainJSON(member.Value))
-	}
-	if r := t.Request; r != nil {
-		line("request %q %q %s #%s data %s cookies %s env %s", r.Method, r.URL, plainJSON(r.QueryString), r.Fragment,
-			plainJSON(r.Data), plainJSON(r.Cookies), plainJSON(r.Env))
-		for _, header := range r.Headers {
-			line("header %q = %q", header.Key, header.Value)
-		}
-	}
-	for i, b := range t.Breadcrumbs {
-		line("breadcrumb %d at %d %q %q %q %q %q %s", i, b.Timestamp.UnixNano, b.Type, b.Category, b.Level, b.Message, b.EventID, plainJSON(b.Data))
-	}
-	for _, context := range t.Contexts {
-		if text := plainJSON(context.Value); text != "" {
-			line("context %q = %s", context.Name, text)
-		}
-	}
-	for _, m := range t.Measurements {
-		line("measurement %q %v %q", m.Name, m.Value, m.Unit)
-	}
-	lines = append(lines, spanLines("root", t.Root)...)
-	for i := range t.Spans {
-		lines = append(lines, spanLines(fmt.Sprint("span ", i), &t.Spans[i])...)
-	}
-	return lines
-}
-
-func spanLines(name string, s *event.Span) (lines []string) {
-	line := func(format string, args ...any) {
-		lines = append(lines, name+" "+s.SpanID+" "+fmt.Sprintf(format, args...))
-	}
-	line("trace %s parent %s from %d to %d", s.TraceID, s.ParentSpanID, s.Start.UnixNano, s.End.UnixNano)
-	line("op %q %q status %q origin %q kind %q platform %q", s.Op, s.Description, s.Status, s.Origin, s.Kind, s.Platform)
-	line("exclusive %v remote %v", s.ExclusiveTime, s.IsRemote)
-	for _, member := range s.Data {
-		if text := plainJSON(member.Value); text != "" {
-			line("data %q = %s", member.Name, text)
-		}
-	}
-	for _, tag := range s.Tags {
-		line("tag %q = %q", tag.Key, tag.Value)
-	}
-	for _, m := range s.Measurements {
-		line("measurement %q %v %q", m.Name, m.Value, m.Unit)
-	}
-	for _, link := range s.Links {
-		line("link %s %s %v", link.TraceID, link.SpanID, link.Sampled.Value)
-		for _, a := range link.Attributes {
-			line("link %s attribute %q = %s", link.SpanID, a.Key, plainJSON(a.Value))
-		}
-	}
-	return lines
-}
-
-// plainJSON returns a value as text with sorted keys, without nulls and empty texts, lists and
-// objects, which are equivalent to absent ones.
-func plainJSON(text []byte) string {
-	if len(text) == 0 {
-		return ""
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return "broken: " + string(text)
-	}
-	if value = withoutEmpty(value); value == nil {
-		return ""
-	}
-	plain, _ := json.Marshal(value)
-	return string(plain)
-}
-
-func withoutEmpty(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		for key, member := range v {
-			if v[key] = withoutEmpty(member); v[key] == nil {
-				delete(v, key)
-			}
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case []any:
-		for i := range v {
-			v[i] = withoutEmpty(v[i])
-		}
-		if len(v) == 0 {
-			return nil
-		}
-	case string:
-		if v == "" {
-			return nil
-		}
-	case json.Number:
-		return numberText(v)
-	}
-	return value
+func transactionLines(t *event.Transaction) []string {
+	payload, _, _ := event.AppendTransaction(nil, t, math.MaxInt)
+	return golden.JSONLines(payload)
 }
 
 // numberText: a whole double has a decimal point, and numbers above 64 bits are text.
@@ -236,9 +130,10 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	if t.Transaction == "" {
 		t.Transaction = attr.FirstText(sent.Root.Description, root.Op, attr.Unnamed)
 	}
-	if t.SDK == (sentry.ClientSDK{}) {
-		t.SDK = exportOptions.SDK
+	if t.SDK.ClientSDK == (sentry.ClientSDK{}) {
+		t.SDK.ClientSDK = exportOptions.SDK
 	}
+	t.Type = ""
 	t.Platform = attr.FirstText(t.Platform, otherPlatform)
 	expectFields(&t)
 	expectMachine(&t)
@@ -278,6 +173,7 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 		s.Data = append(s.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(profiler)})
 	}
 	putThread(s, p)
+	s.ProfilerID, s.ProfileID, s.SegmentID, s.IsSegment = "", "", "", jsonscan.Optional[bool]{} // in the data, or implied by the transaction
 	s.Status = expectStatus(s.Status)
 	for i := range s.Links {
 		s.Links[i].Sampled.Set = true
@@ -304,7 +200,7 @@ func dataOf(s *event.Span, key string) []byte {
 }
 
 func addData(s *event.Span, key string, value []byte) {
-	if len(value) > 0 && plainJSON(value) != "" && dataOf(s, key) == nil {
+	if len(value) > 0 && golden.PlainJSON(value) != "" && dataOf(s, key) == nil {
 		s.Data = append(s.Data, event.NamedValue{Name: key, Value: value})
 	}
 }
@@ -314,7 +210,7 @@ func expectFields(t *event.Transaction) {
 	t.Root.Data = slices.DeleteFunc(t.Root.Data, func(m event.NamedValue) bool {
 		switch m.Name {
 		case semconv.SentrySegmentNameSource:
-			t.Source = attr.FirstText(t.Source, attr.JsonText(m.Value))
+			t.Info.Source = attr.FirstText(t.Info.Source, attr.JsonText(m.Value))
 		case semconv.SentryReplayID:
 			if !slices.ContainsFunc(t.Contexts, func(c event.NamedValue) bool { return c.Name == "replay" }) {
 				t.Contexts = append(t.Contexts, event.NamedValue{Name: "replay", Value: []byte(`{"replay_id":` + string(m.Value) + "}")})

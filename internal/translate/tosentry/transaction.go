@@ -3,6 +3,7 @@
 package tosentry
 
 import (
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -18,9 +19,10 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	e.repeatIdentity(s)
 	fromSentry, id := e.resource.FromSentry, s.id
 	root := e.legacySpan(s)
+	t.Root = &root
 	p, scratch := e.profilingOf(s), new(attr.Scratch)
 
-	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
+	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK.ClientSDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
 	t.EventID = sentryID(attr.TextOf(s.Attributes(), semconv.SentryTransactionID))
 	if t.EventID == "" {
@@ -33,14 +35,13 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 		root.Description = description.AsString()
 	}
 	if !fromSentry {
-		t.Source = attr.FirstText(t.Source, foreignSource(s.Span))
+		t.Info.Source = attr.FirstText(t.Info.Source, foreignSource(s.Span))
 	}
 	putThread(&root, p)
 	var contexts Contexts
 	contexts.Fill(s.Attributes(), e.resource, e.repeatResource(), scratch)
 	contexts.Remove("profile") // the transaction has a field for it
 	t.Contexts = contexts.AppendTo(nil, scratch)
-	t.Root = &root
 	return t
 }
 
@@ -57,25 +58,19 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
-		case key == semconv.SentrySegmentNameSource:
-			t.Source = value().AsString()
 		case key == semconv.SentryServerName:
 			t.ServerName = value().AsString()
 		case key == semconv.ServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
 			t.ServerName = value().AsString()
-		case key == semconv.SentryLogger:
-			t.Logger = value().AsString()
-		case key == semconv.SentryFingerprint && value().Type() == pcommon.ValueTypeSlice:
-			for _, part := range value().Slice().All() {
-				t.Fingerprint = append(t.Fingerprint, part.AsString())
-			}
-		case key == semconv.SentryModules && value().Type() == pcommon.ValueTypeMap:
-			t.Modules = member.Value
-		case key == semconv.SentryExtra && value().Type() == pcommon.ValueTypeMap:
-			t.Extra = member.Value
+		case key == semconv.SentryLevel:
+			t.Level = value().AsString()
+		case isEventField(key):
+			TakeEventField(&t.ErrorEvent, key, value(), scratch)
+		case key == semconv.SentryContextTrace:
+			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
-		case key == semconv.SentryReplayID, requestOnly[key] && t.Request != nil:
+		case key == semconv.SentryReplayID, strings.HasPrefix(key, sentryRequestPrefix) && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
 		case attr.UserField(key) != "" && (e.resource.FromSentry || key != semconv.ClientAddress):
 		default:
@@ -83,6 +78,32 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		}
 	}
 	return rest
+}
+
+// eventFields are the attributes that state the same field in events and in transactions.
+var eventFields = []*attr.Fields{attr.EventFields, attr.TransactionInfoFields, attr.DebugMetaFields, attr.SDKFields}
+
+func isEventField(key string) bool {
+	return slices.ContainsFunc(eventFields, func(fields *attr.Fields) bool { return fields.Has(key) })
+}
+
+// TakeEventField sets the field that an attribute states, if it is one of eventFields. It is the
+// inverse of fromsentry.putEvent.
+func TakeEventField(e *event.ErrorEvent, key string, value pcommon.Value, scratch *attr.Scratch) bool {
+	return attr.Take(e, attr.EventFields, event.Events, key, value, scratch) ||
+		attr.Take(&e.Info, attr.TransactionInfoFields, event.TransactionInfos, key, value, scratch) ||
+		attr.Take(&e.DebugMeta, attr.DebugMetaFields, event.DebugMetas, key, value, scratch) ||
+		attr.Take(&e.SDK, attr.SDKFields, event.SDKs, key, value, scratch)
+}
+
+// AppendMembers appends the members of a map.
+func AppendMembers(all []event.NamedValue, value pcommon.Value, scratch *attr.Scratch) []event.NamedValue {
+	if value.Type() == pcommon.ValueTypeMap {
+		for name, member := range value.Map().All() {
+			all = append(all, event.NamedValue{Name: name, Value: scratch.JSON(member)})
+		}
+	}
+	return all
 }
 
 func has(attrs pcommon.Map, key string) bool {
@@ -115,13 +136,8 @@ func AppendUserField(user []event.NamedValue, key string, value pcommon.Value, f
 	return user, ok
 }
 
-// requestOnly are attributes that only fromsentry.putRequest sets.
-var requestOnly = map[string]bool{
-	semconv.SentryRequestQueryString: true,
-	semconv.SentryRequestData:        true,
-	semconv.SentryRequestCookies:     true,
-	semconv.SentryRequestEnv:         true,
-}
+// sentryRequestPrefix is that of attributes that only fromsentry.putRequest sets.
+const sentryRequestPrefix = "sentry.request."
 
 // RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
 // remain in the data of the span, where Sentry reads them for spans; for events, it reads them from
@@ -145,30 +161,32 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *
 // the request.
 func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch *attr.Scratch) bool {
 	switch key {
-	case semconv.URLFull:
-		r.URL = value.AsString()
-	case semconv.HTTPRequestMethod:
-		r.Method = value.AsString()
-	case semconv.URLFragment:
-		r.Fragment = value.AsString()
 	case semconv.URLQuery:
 		r.QueryString = scratch.JSON(value)
 	case semconv.SentryRequestQueryString:
 		if len(r.QueryString) == 0 { // else it is that of URLQuery
 			r.QueryString = scratch.JSON(value)
 		}
-	case semconv.SentryRequestData:
-		r.Data = scratch.JSON(value)
-	case semconv.SentryRequestCookies:
-		r.Cookies = scratch.JSON(value)
-	case semconv.SentryRequestEnv:
-		r.Env = scratch.JSON(value)
 	default:
+		if attr.Take(r, attr.RequestFields, event.Requests, key, value, scratch) {
+			return true
+		}
 		name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix)
 		if ok {
-			r.Headers = append(r.Headers, event.Tag{Key: name, Value: attr.Joined(value)})
+			r.Headers = appendHeader(r.Headers, name, value)
 		}
 		return ok
 	}
 	return true
+}
+
+// appendHeader appends a header with each of its values.
+func appendHeader(headers []event.Tag, name string, value pcommon.Value) []event.Tag {
+	if value.Type() != pcommon.ValueTypeSlice {
+		return append(headers, event.Tag{Key: name, Value: value.AsString()})
+	}
+	for _, one := range value.Slice().All() {
+		headers = append(headers, event.Tag{Key: name, Value: one.AsString()})
+	}
+	return headers
 }

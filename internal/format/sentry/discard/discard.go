@@ -2,7 +2,10 @@
 
 package discard
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Reason is the stable name of a reason for dropping data: a metric attribute or a word in a log,
 // never a sentence. If Sentry's ingest has a name for the case, that name is used
@@ -57,10 +60,11 @@ func Errorf(reason Reason, format string, args ...any) *Error {
 }
 
 // Flaw counts the values of a field that did not have the published type and were coerced or
-// dropped.
+// dropped, or that have no place in OTLP.
 type Flaw struct {
 	Field string
 	Count int
+	Keys  string // of the values without a place, separated by commas; text of the sender, for people
 }
 
 // Loss counts the samples, spans, log records or other elements of an item that were dropped for
@@ -91,3 +95,20 @@ func AddFlaw(flaws []Flaw, field string, count int) []Flaw {
 	}
 	return append(flaws, Flaw{Field: field, Count: count})
 }
+
+// AddKey counts a flaw of a field and lists the key at which it occurred.
+func AddKey(flaws []Flaw, field, key string) []Flaw {
+	flaws = AddFlaw(flaws, field, 1)
+	for i := range flaws {
+		if f := &flaws[i]; f.Field == field && len(f.Keys) < maxKeys && !strings.Contains(", "+f.Keys+",", " "+key+",") {
+			if f.Keys != "" {
+				f.Keys += ", "
+			}
+			f.Keys += key
+		}
+	}
+	return flaws
+}
+
+// maxKeys bounds the text of the keys of a flaw, except for the last one.
+const maxKeys = 512

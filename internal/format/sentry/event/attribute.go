@@ -18,6 +18,22 @@ type Attribute struct {
 	Unit  string
 }
 
+// attributes are the row of typed attributes. `at` returns their place, and members that are JSON
+// already.
+func attributes[T any](at func(*T) (own *[]Attribute, shared []byte)) row[T] {
+	return row[T]{
+		key: "attributes",
+		read: func(l *reader, t *T, _ string) {
+			own, _ := at(t)
+			*own = l.attributes()
+		},
+		write: func(dst []byte, _ string, t *T) []byte {
+			own, shared := at(t)
+			return appendAttributes(dst, *own, shared)
+		},
+	}
+}
+
 // attributes reads an object of attributes in order. It skips nulls and attributes without a value,
 // and keeps bare values without a type.
 func (l *reader) attributes() []Attribute {
@@ -52,7 +68,37 @@ func (l *reader) attribute(a *Attribute) {
 		case "unit":
 			a.Unit = l.Text("attributes.unit")
 		default:
-			l.S.Skip()
+			l.unmapped("attributes", []byte(key))
 		}
 	})
+}
+
+// appendAttributes writes typed attributes, attributes without a type as bare values, and members
+// that are JSON already.
+func appendAttributes(dst []byte, attributes []Attribute, shared []byte) []byte {
+	if len(attributes)+len(shared) == 0 {
+		return dst
+	}
+	dst = append(jsonscan.AppendKey(dst, "attributes"), '{')
+	dst = AppendMembers(dst, attributes)
+	if len(attributes) > 0 && len(shared) > 0 {
+		dst = append(dst, ',')
+	}
+	return append(append(dst, shared...), '}')
+}
+
+// AppendMembers appends attributes as members of the object at the end of dst.
+func AppendMembers(dst []byte, attributes []Attribute) []byte {
+	for i := range attributes {
+		a := &attributes[i]
+		if a.Type == "" {
+			dst = (&NamedValue{a.Key, a.Value}).append(dst)
+			continue
+		}
+		dst = append(jsonscan.AppendName(dst, a.Key), '{')
+		dst = jsonscan.AppendTextAlways(dst, "type", a.Type)
+		dst = jsonscan.AppendRaw(dst, "value", a.Value)
+		dst = append(jsonscan.AppendText(dst, "unit", a.Unit), '}')
+	}
+	return dst
 }

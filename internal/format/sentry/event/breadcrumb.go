@@ -12,35 +12,21 @@ type Breadcrumb struct {
 	Category  string // ui.click, console, httplib, …
 	Level     string
 	Message   string
-	EventID   string // JavaScript before version 8: ID of an earlier event
 	Data      []byte // JSON object
+	Rest      []NamedValue
 }
 
-func (l *reader) breadcrumbs() (all []Breadcrumb) {
-	l.Values("breadcrumbs", func() {
-		var b Breadcrumb
-		if l.Object("breadcrumbs", func(key string) {
-			switch key {
-			case "timestamp":
-				b.Timestamp = l.Time("breadcrumbs.timestamp")
-			case "type":
-				b.Type = l.Text("breadcrumbs.type")
-			case "category":
-				b.Category = l.Text("breadcrumbs.category")
-			case "level":
-				b.Level = l.Text("breadcrumbs.level")
-			case "message":
-				b.Message = l.Text("breadcrumbs.message")
-			case "event_id":
-				b.EventID = l.UUID("breadcrumbs.event_id")
-			case "data":
-				b.Data = l.RawObject("breadcrumbs.data")
-			default:
-				l.S.Skip()
-			}
-		}) {
-			all = append(all, b)
-		}
-	})
-	return all
-}
+// Breadcrumbs is the table of Breadcrumb.
+var Breadcrumbs = newTable("breadcrumbs", func(b *Breadcrumb) *[]NamedValue { return &b.Rest },
+	instant("timestamp", func(b *Breadcrumb) *jsonscan.Timestamp { return &b.Timestamp }),
+	text("type", func(b *Breadcrumb) *string { return &b.Type }),
+	text("category", func(b *Breadcrumb) *string { return &b.Category }),
+	textAs(level, "level", func(b *Breadcrumb) *string { return &b.Level }),
+	text("message", func(b *Breadcrumb) *string { return &b.Message }),
+	carried[Breadcrumb](KindText, "event_id"), // JavaScript before version 8: an earlier event
+	carried[Breadcrumb](KindText, "origin"),
+	anyJSON(KindObject, "data", func(b *Breadcrumb) *[]byte { return &b.Data }),
+)
+
+// level is a level as text, or as a number of Python's logging.
+func level(s Source, field string) string { return s.ID(field) }

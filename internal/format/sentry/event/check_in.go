@@ -28,40 +28,52 @@ type CheckIn struct {
 	Flaws []discard.Flaw
 }
 
+// CheckIns is the table of CheckIn. Ingest ignores the event fields of Python and Ruby, which repeat
+// what the item states.
+var CheckIns = newTable[CheckIn]("", nil,
+	textAs(Source.UUID, "check_in_id", func(c *CheckIn) *string { return &c.ID }),
+	text("monitor_slug", func(c *CheckIn) *string { return &c.MonitorSlug }),
+	text("status", func(c *CheckIn) *string { return &c.Status }),
+	float("duration", func(c *CheckIn) *jsonscan.Optional[float64] { return &c.Duration }),
+	instant("timestamp", func(c *CheckIn) *jsonscan.Timestamp { return &c.Timestamp }),
+	text("platform", func(c *CheckIn) *string { return &c.Platform }),
+	text("release", func(c *CheckIn) *string { return &c.Release }),
+	text("environment", func(c *CheckIn) *string { return &c.Environment }),
+	text("server_name", func(c *CheckIn) *string { return &c.ServerName }),
+	object("sdk", checkInSDK, func(c *CheckIn) *sentry.ClientSDK { return &c.SDK }),
+	anyJSON(KindObject, "monitor_config", func(c *CheckIn) *[]byte { return &c.Config }),
+	object("contexts", checkInContexts, func(c *CheckIn) *CheckIn { return c }),
+	ignored[CheckIn]("type"),
+	ignored[CheckIn]("event_id"),
+	ignored[CheckIn]("modules"),
+)
+
+var checkInSDK = newTable[sentry.ClientSDK]("sdk", nil,
+	text("name", func(s *sentry.ClientSDK) *string { return &s.Name }),
+	text("version", func(s *sentry.ClientSDK) *string { return &s.Version }),
+	ignored[sentry.ClientSDK]("integrations"),
+	ignored[sentry.ClientSDK]("packages"),
+)
+
+var checkInContexts = newTable[CheckIn]("contexts", nil,
+	object("trace", checkInTrace, func(c *CheckIn) *CheckIn { return c }),
+)
+
+// checkInTrace keeps the IDs: ingest reads nothing else.
+var checkInTrace = newTable[CheckIn]("contexts.trace", nil,
+	textAs(Source.TraceID, "trace_id", func(c *CheckIn) *string { return &c.TraceID }),
+	textAs(Source.SpanID, "span_id", func(c *CheckIn) *string { return &c.SpanID }),
+).ignoringUnknown()
+
+// AppendCheckIn appends the payload of a "check_in" item to dst. It is the inverse of
+// DecodeCheckIn.
+func AppendCheckIn(dst []byte, c *CheckIn) []byte { return CheckIns.append(dst, c) }
+
 // DecodeCheckIn decodes the payload of a "check_in" item. The error is a *discard.Error.
 func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 	c := &CheckIn{}
 	l := newReader(payload)
-	err := l.Document(func(key string) {
-		switch key {
-		case "check_in_id":
-			c.ID = l.UUID(key)
-		case "monitor_slug":
-			c.MonitorSlug = l.Text(key)
-		case "status":
-			c.Status = l.Text(key)
-		case "duration":
-			c.Duration = l.Float(key)
-		case "timestamp":
-			c.Timestamp = l.Time(key)
-		case "platform":
-			c.Platform = l.Text(key)
-		case "release":
-			c.Release = l.Text(key)
-		case "environment":
-			c.Environment = l.Text(key)
-		case "server_name":
-			c.ServerName = l.Text(key)
-		case "sdk":
-			c.SDK = l.clientSDK()
-		case "monitor_config":
-			c.Config = l.RawObject(key)
-		case "contexts":
-			c.TraceID, c.SpanID = l.checkInTrace()
-		default:
-			l.S.Skip()
-		}
-	})
+	err := CheckIns.document(l, c)
 	c.Flaws = l.Flaws
 	if err != nil {
 		return nil, err
@@ -70,38 +82,4 @@ func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "check-in without a monitor slug")
 	}
 	return c, nil
-}
-
-func (l *reader) checkInTrace() (traceID, spanID string) {
-	l.Object("contexts", func(key string) {
-		if key != "trace" {
-			l.S.Skip()
-			return
-		}
-		l.Object("contexts.trace", func(key string) {
-			switch key {
-			case "trace_id":
-				traceID = l.TraceID("contexts.trace.trace_id")
-			case "span_id":
-				spanID = l.SpanID("contexts.trace.span_id")
-			default:
-				l.S.Skip()
-			}
-		})
-	})
-	return traceID, spanID
-}
-
-func (l *reader) clientSDK() (sdk sentry.ClientSDK) {
-	l.Object("sdk", func(key string) {
-		switch key {
-		case "name":
-			sdk.Name = l.Text("sdk.name")
-		case "version":
-			sdk.Version = l.Text("sdk.version")
-		default:
-			l.S.Skip()
-		}
-	})
-	return sdk
 }

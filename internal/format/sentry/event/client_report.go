@@ -3,6 +3,8 @@
 package event
 
 import (
+	"time"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -24,6 +26,8 @@ type LostEvents struct {
 	Reason   string // sample_rate, before_send, queue_overflow, ratelimit_backoff, …
 	Category string // a data category: error, transaction, span, log_byte, …
 	Quantity int64  // items, or bytes for the categories that end in _byte
+
+	counted bool // while it is read
 }
 
 // Outcomes, with Relay's names. SDKs send only the first one.
@@ -34,13 +38,66 @@ const (
 	OutcomeFilteredSampling = "filtered_sampling"
 )
 
-// outcomes maps the lists of a report to outcomes.
-var outcomes = map[string]string{
-	"discarded_events":         OutcomeClientDiscard,
-	"rate_limited_events":      OutcomeRateLimited,
-	"filtered_events":          OutcomeFiltered,
-	"filtered_sampling_events": OutcomeFilteredSampling,
+// clientReports is the table of ClientReport. Ingest requires discarded_events, which may be empty.
+var ClientReports = newTable[ClientReport]("", nil,
+	row[ClientReport]{
+		key:  "timestamp",
+		read: func(l *reader, r *ClientReport, name string) { r.Timestamp = l.Time(name) },
+		write: func(dst []byte, key string, r *ClientReport) []byte {
+			if !r.Timestamp.Set {
+				return dst
+			}
+			return jsonscan.AppendText(dst, key, time.Unix(0, int64(r.Timestamp.UnixNano)).UTC().Format(time.RFC3339Nano))
+		},
+	},
+	lostEvents("discarded_events", OutcomeClientDiscard),
+	lostEvents("rate_limited_events", OutcomeRateLimited),
+	lostEvents("filtered_events", OutcomeFiltered),
+	lostEvents("filtered_sampling_events", OutcomeFilteredSampling),
+)
+
+// lostEvents is the list of the entries with an outcome.
+func lostEvents(key, outcome string) row[ClientReport] {
+	return row[ClientReport]{
+		key: key,
+		read: func(l *reader, r *ClientReport, name string) {
+			l.found = true
+			l.List(name, func() { r.event(l, outcome) })
+		},
+		write: func(dst []byte, key string, r *ClientReport) []byte {
+			before := len(dst)
+			dst = append(jsonscan.AppendKey(dst, key), '[')
+			for i := range r.Events {
+				if e := &r.Events[i]; e.Outcome == outcome {
+					dst = LostEventEntries.append(appendComma(dst), e)
+				}
+			}
+			if dst[len(dst)-1] == '[' {
+				return dst[:before]
+			}
+			return append(dst, ']')
+		},
+	}
 }
+
+var LostEventEntries = newTable[LostEvents]("events", nil,
+	text("reason", func(e *LostEvents) *string { return &e.Reason }),
+	text("category", func(e *LostEvents) *string { return &e.Category }),
+	row[LostEvents]{
+		key: "quantity",
+		read: func(l *reader, e *LostEvents, name string) {
+			n := l.quantity(name)
+			e.Quantity, e.counted = n.Value, n.Set
+		},
+		write: func(dst []byte, key string, e *LostEvents) []byte {
+			return appendInt(dst, key, jsonscan.Some(e.Quantity))
+		},
+	},
+).unprefixed()
+
+// AppendClientReport appends the payload of a "client_report" item to dst. It is the inverse of
+// DecodeClientReport.
+func AppendClientReport(dst []byte, r *ClientReport) []byte { return ClientReports.append(dst, r) }
 
 // ReasonReportNoQuantity: the entry has no quantity from 0 to 2^32-1, or is not an object.
 const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
@@ -49,23 +106,12 @@ const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
 func DecodeClientReport(payload []byte) (*ClientReport, error) {
 	r := &ClientReport{}
 	l := newReader(payload)
-	found := false
-	err := l.Document(func(key string) {
-		switch outcome := outcomes[key]; {
-		case outcome != "":
-			found = true
-			l.List(key, func() { r.event(&l, outcome) })
-		case key == "timestamp":
-			r.Timestamp = l.Time(key)
-		default:
-			l.S.Skip()
-		}
-	})
+	err := ClientReports.document(l, r)
 	r.Flaws = l.Flaws
 	switch {
 	case err != nil:
 		return nil, err
-	case !found:
+	case !l.found:
 		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "client report without a list of events")
 	}
 	return r, nil
@@ -73,24 +119,13 @@ func DecodeClientReport(payload []byte) (*ClientReport, error) {
 
 func (r *ClientReport) event(l *reader, outcome string) {
 	e := LostEvents{Outcome: outcome}
-	var quantity jsonscan.Optional[int64]
-	l.Object("events", func(key string) {
-		switch key {
-		case "reason":
-			e.Reason = l.Text(key)
-		case "category":
-			e.Category = l.Text(key)
-		case "quantity":
-			quantity = l.quantity(key)
-		default:
-			l.S.Skip()
-		}
-	})
-	switch e.Quantity = quantity.Value; {
+	LostEventEntries.read(l, &e)
+	switch {
 	case l.S.Err != nil:
-	case !quantity.Set:
+	case !e.counted:
 		r.Lost = discard.AddLoss(r.Lost, ReasonReportNoQuantity, 1)
 	default:
+		e.counted = false
 		r.Events = append(r.Events, e)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 func TestAppendClientReport(t *testing.T) {
 	report := &ClientReport{Timestamp: jsonscan.Timestamp{UnixNano: 1_700_000_000_250_000_000, Set: true}, Events: []LostEvents{
-		{OutcomeClientDiscard, "sample_rate", "span", 12}, {OutcomeClientDiscard, "before_send", "error", 1},
-		{OutcomeRateLimited, "generic", "log_byte", 1 << 31}, {OutcomeFiltered, "f", "error", 0}, {OutcomeFilteredSampling, "", "transaction", 2},
+		{Outcome: OutcomeClientDiscard, Reason: "sample_rate", Category: "span", Quantity: 12}, {Outcome: OutcomeClientDiscard, Reason: "before_send", Category: "error", Quantity: 1},
+		{Outcome: OutcomeRateLimited, Reason: "generic", Category: "log_byte", Quantity: 1 << 31}, {Outcome: OutcomeFiltered, Reason: "f", Category: "error", Quantity: 0}, {Outcome: OutcomeFilteredSampling, Reason: "", Category: "transaction", Quantity: 2},
 	}}
 	payload := AppendClientReport(nil, report)
 	assert.JSONEq(t, `{"timestamp":"2023-11-14T22:13:20.25Z",

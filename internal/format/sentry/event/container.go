@@ -33,17 +33,15 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 	var c Container
 	l := newReader(payload)
 	elements, kept, found := 0, 0, false
-	err := l.Document(func(key string) {
-		switch key {
-		case "version":
-			c.Version = l.Int(key)
-		case "ingest_settings":
-			c.IngestSettings = l.ingestSettings()
+	err := l.Document(func(key []byte) {
+		switch string(key) {
+		default:
+			Containers.member(l, &c, key)
 		case "items":
 			found = true
-			skipped := l.List(key, func() {
+			skipped := l.List("items", func() {
 				elements++
-				if reason := element(&l); reason == "" {
+				if reason := element(l); reason == "" {
 					kept++
 				} else {
 					c.Lost = discard.AddLoss(c.Lost, reason, 1)
@@ -52,8 +50,6 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 			if elements += skipped; skipped > 0 {
 				c.Lost = discard.AddLoss(c.Lost, jsonscan.ReasonTooManyElements, skipped)
 			}
-		default:
-			l.S.Skip()
 		}
 	})
 	if itemCount.Set && itemCount.Value != elements {
@@ -71,16 +67,13 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 	return c, nil
 }
 
-func (l *reader) ingestSettings() (settings IngestSettings) {
-	l.Object("ingest_settings", func(key string) {
-		switch key {
-		case "infer_ip":
-			settings.InferIP = l.Text("ingest_settings.infer_ip")
-		case "infer_user_agent":
-			settings.InferUserAgent = l.Text("ingest_settings.infer_user_agent")
-		default:
-			l.S.Skip()
-		}
-	})
-	return settings
-}
+// containers is the table of Container, except for its elements.
+var Containers = newTable[Container]("", nil,
+	integer("version", func(c *Container) *jsonscan.Optional[int64] { return &c.Version }),
+	object("ingest_settings", ingestSettings, func(c *Container) *IngestSettings { return &c.IngestSettings }),
+)
+
+var ingestSettings = newTable[IngestSettings]("ingest_settings", nil,
+	text("infer_ip", func(s *IngestSettings) *string { return &s.InferIP }),
+	text("infer_user_agent", func(s *IngestSettings) *string { return &s.InferUserAgent }),
+)

@@ -3,8 +3,6 @@
 package event
 
 import (
-	"strings"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -12,26 +10,24 @@ import (
 
 // ErrorEvent is the payload of an "event" item, of the store endpoint, and of a "feedback" item.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/
-//
-// Not decoded: internal fields of SDKs (_meta, errors), and the SDK's lists of packages and
-// integrations.
 type ErrorEvent struct {
 	EventID     string             // PHP sends it in the envelope header only
 	Timestamp   jsonscan.Timestamp // RFC 3339 in Python, Go, Java and Native, Unix seconds in the others
+	Type        string             // error, default, feedback, transaction, …; ingest infers it
 	Platform    string
 	Level       string // fatal, error, warning, info, debug; "" = error
 	Logger      string
-	Type        string // error, default, feedback, csp, …; rarely sent
 	Transaction string // name of the current transaction
-	Source      string // transaction_info.source: custom, url, route, view, component, task
+	Info        TransactionInfo
 	ServerName  string
 	Release     string
 	Dist        string
 	Environment string
-	SDK         sentry.ClientSDK
+	SDK         SDK
 
 	Message     Message
 	Exceptions  []Exception // cause first, thrown last
+	Stacktrace  *Stacktrace // of a message; modern SDKs send it as that of a thread
 	Threads     []EventThread
 	Breadcrumbs []Breadcrumb // oldest first
 	Fingerprint []string
@@ -42,273 +38,187 @@ type ErrorEvent struct {
 	Request     *HTTPRequest
 	Contexts    []NamedValue // all except trace; usually objects
 	Trace       TraceContext
-	Images      []byte // JSON list debug_meta.images, for symbolication
+	DebugMeta   DebugMeta
+	Rest        []NamedValue
+
+	// Lists writes the exceptions and the threads in place of Exceptions and Threads. nil = these.
+	Lists ListWriter
 
 	Flaws []discard.Flaw
 }
 
-// Tag is a key with a text value.
-type Tag struct{ Key, Value string }
-
-// NamedValue is a member of an object with arbitrary keys.
-type NamedValue struct {
-	Name  string
-	Value []byte // JSON, never null
+// ListWriter appends JSON lists of exceptions and of threads.
+type ListWriter interface {
+	AppendExceptions(dst []byte) []byte
+	AppendThreads(dst []byte) []byte
 }
 
-// TraceContext is contexts.trace: the trace and span of an event. The event ID is not a trace ID.
-type TraceContext struct {
-	TraceID      string // 32 lower-case hex digits, "" if invalid
-	SpanID       string // 16 lower-case hex digits, "" if invalid
-	ParentSpanID string
-	Op           string
-	Origin       string
-	Status       string
-	SampleRand   jsonscan.Optional[float64]
-	Data         []NamedValue
+// TransactionInfo states where the name of a transaction comes from.
+type TransactionInfo struct {
+	Source string // custom, url, route, view, component, task
+	Rest   []NamedValue
 }
 
-// HTTPRequest is the request that the server was handling, or the page in the browser.
-// https://develop.sentry.dev/sdk/data-model/event-payloads/request/
-type HTTPRequest struct {
-	URL         string
-	Method      string
-	QueryString []byte // JSON: text, an object (raven, browsers) or a list of pairs
-	Fragment    string
-	Headers     []Tag
-	Cookies     []byte // JSON: text, an object or a list of pairs
-	Env         []byte // JSON object: the CGI environment
-	Data        []byte // JSON: the body
+// TransactionInfos is the table of TransactionInfo.
+var TransactionInfos = newTable("transaction_info", func(i *TransactionInfo) *[]NamedValue { return &i.Rest },
+	text("source", func(i *TransactionInfo) *string { return &i.Source }),
+	carried[TransactionInfo](KindText, "original"),
+	carried[TransactionInfo](KindList, "changes"),
+	carried[TransactionInfo](KindInt, "propagations"),
+)
+
+// DebugMeta is for symbolication.
+type DebugMeta struct {
+	Images []byte // JSON list
+	Rest   []NamedValue
 }
 
-// IsEmpty reports whether nothing of the request is known, except for a fragment.
-func (r *HTTPRequest) IsEmpty() bool {
-	return r.URL == "" && r.Method == "" && len(r.QueryString)+len(r.Headers)+len(r.Data)+len(r.Cookies)+len(r.Env) == 0
+// DebugMetas is the table of DebugMeta.
+var DebugMetas = newTable("debug_meta", func(d *DebugMeta) *[]NamedValue { return &d.Rest },
+	anyJSON(KindList, "images", func(d *DebugMeta) *[]byte { return &d.Images }),
+	carried[DebugMeta](KindObject, "sdk_info"),
+)
+
+// SDK is the Sentry SDK that created an item.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/sdk/
+type SDK struct {
+	sentry.ClientSDK
+	Rest []NamedValue
+}
+
+// SDKs is the table of SDK.
+var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
+	text("name", func(s *SDK) *string { return &s.Name }),
+	text("version", func(s *SDK) *string { return &s.Version }),
+	carried[SDK](KindList, "integrations"),
+	carried[SDK](KindList, "packages"),
+	carried[SDK](KindList, "features"),
+	carried[SDK](KindObject, "settings"),
+)
+
+// eventRows are the fields that events and transactions share.
+var eventRows = []row[ErrorEvent]{
+	textAs(Source.UUID, "event_id", func(e *ErrorEvent) *string { return &e.EventID }),
+	text("type", func(e *ErrorEvent) *string { return &e.Type }),
+	instant("timestamp", func(e *ErrorEvent) *jsonscan.Timestamp { return &e.Timestamp }),
+	text("platform", func(e *ErrorEvent) *string { return &e.Platform }),
+	textAs(level, "level", func(e *ErrorEvent) *string { return &e.Level }),
+	text("logger", func(e *ErrorEvent) *string { return &e.Logger }),
+	text("transaction", func(e *ErrorEvent) *string { return &e.Transaction }),
+	object("transaction_info", TransactionInfos, func(e *ErrorEvent) *TransactionInfo { return &e.Info }),
+	text("server_name", func(e *ErrorEvent) *string { return &e.ServerName }),
+	text("release", func(e *ErrorEvent) *string { return &e.Release }),
+	text("dist", func(e *ErrorEvent) *string { return &e.Dist }),
+	text("environment", func(e *ErrorEvent) *string { return &e.Environment }),
+	object("sdk", SDKs, func(e *ErrorEvent) *SDK { return &e.SDK }),
+	carried[ErrorEvent](KindText, "culprit"),
+	carried[ErrorEvent](KindText, "checksum"),
+	carried[ErrorEvent](KindText, "site"),
+	carried[ErrorEvent](KindInt, "time_spent"),
+	values("breadcrumbs", Breadcrumbs, func(e *ErrorEvent) *[]Breadcrumb { return &e.Breadcrumbs }, nil).or("sentry.interfaces.Breadcrumbs"),
+	texts("fingerprint", func(e *ErrorEvent) *[]string { return &e.Fingerprint }),
+	anyJSON(KindObject, "modules", func(e *ErrorEvent) *[]byte { return &e.Modules }),
+	tags("tags", func(e *ErrorEvent) *[]Tag { return &e.Tags }),
+	anyJSON(KindObject, "extra", func(e *ErrorEvent) *[]byte { return &e.Extra }),
+	named("user", func(e *ErrorEvent) *[]NamedValue { return &e.User }).or("sentry.interfaces.User"),
+	pointer(kindNone, "request", Requests, func(e *ErrorEvent) **HTTPRequest { return &e.Request }).or("sentry.interfaces.Http"),
+	object("debug_meta", DebugMetas, func(e *ErrorEvent) *DebugMeta { return &e.DebugMeta }),
+	carried[ErrorEvent](KindObject, "_meta"), // what the SDK removed or cut
+	carried[ErrorEvent](KindList, "errors"),
+	ignored[ErrorEvent]("version"), // of the protocol: "7"
+}
+
+// Events is the table of ErrorEvent. The names before "sentry.interfaces" are those of raven.
+var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, append(eventRows[:len(eventRows):len(eventRows)],
+	message(func(e *ErrorEvent) *Message { return &e.Message }),
+	exceptionList(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException)),
+	stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }),
+	threadList(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil)),
+	carried[ErrorEvent](KindObject, "template").or("sentry.interfaces.Template"),
+	row[ErrorEvent]{
+		key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
+		read:  func(l *reader, e *ErrorEvent, _ string) { l.contexts(e) },
+		write: func(dst []byte, _ string, e *ErrorEvent) []byte { return e.appendContexts(dst) },
+	},
+)...)
+
+// or adds aliases.
+func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
+
+// exceptionList makes the row write the list of e.Lists, if there is one.
+func exceptionList(r row[ErrorEvent]) row[ErrorEvent] {
+	own := r.write
+	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {
+		if e.Lists == nil {
+			return own(dst, key, e)
+		}
+		return appendValues(dst, key, e.Lists.AppendExceptions)
+	}
+	return r.or("sentry.interfaces.Exception")
+}
+
+// threadList is exceptionList for threads.
+func threadList(r row[ErrorEvent]) row[ErrorEvent] {
+	own := r.write
+	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {
+		if e.Lists == nil {
+			return own(dst, key, e)
+		}
+		return appendValues(dst, key, e.Lists.AppendThreads)
+	}
+	return r
 }
 
 // DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a *discard.Error.
 func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	e := &ErrorEvent{}
 	l := newReader(payload)
-	if err := l.Document(func(key string) { e.field(&l, key) }); err != nil {
+	if err := Events.document(l, e); err != nil {
 		return nil, err
 	}
 	e.Flaws = l.Flaws
 	return e, nil
 }
 
-func (e *ErrorEvent) field(l *reader, key string) {
-	switch key {
-	case "event_id":
-		e.EventID = l.UUID(key)
-	case "timestamp":
-		e.Timestamp = l.Time(key)
-	case "platform":
-		e.Platform = l.Text(key)
-	case "level":
-		e.Level = l.Text(key)
-	case "logger":
-		e.Logger = l.Text(key)
-	case "type":
-		e.Type = l.Text(key)
-	case "transaction":
-		e.Transaction = l.Text(key)
-	case "transaction_info":
-		e.Source = l.transactionSource()
-	case "debug_meta":
-		e.Images = l.imagesText()
-	case "server_name":
-		e.ServerName = l.Text(key)
-	case "release":
-		e.Release = l.Text(key)
-	case "dist":
-		e.Dist = l.Text(key)
-	case "environment":
-		e.Environment = l.Text(key)
-	case "sdk":
-		e.SDK = l.clientSDK()
-	case "message", "logentry", "sentry.interfaces.Message":
-		l.message(&e.Message)
-	case "exception", "sentry.interfaces.Exception":
-		e.Exceptions = l.exceptions()
-	case "threads":
-		e.Threads = l.threads()
-	case "breadcrumbs":
-		e.Breadcrumbs = l.breadcrumbs()
-	case "fingerprint":
-		e.Fingerprint = l.Texts(key)
-	case "modules":
-		e.Modules = l.RawObject(key)
-	case "tags":
-		e.Tags = l.tags(key)
-	case "extra":
-		e.Extra = l.RawObject(key)
-	case "user", "sentry.interfaces.User":
-		e.User = l.namedValues(key)
-	case "request", "sentry.interfaces.Http":
-		e.Request = l.request()
-	case "contexts":
-		e.contexts(l)
-	default:
-		l.S.Skip()
-	}
-}
+// AppendEvent appends the payload of an "event" item to dst. It is the inverse of DecodeEvent.
+func AppendEvent(dst []byte, e *ErrorEvent) []byte { return Events.append(dst, e) }
 
-// tags reads an object or a list of pairs, because Sentry's schema allows both for tags and
-// headers. Null means no value; a header may have a list of values.
-func (l *reader) tags(field string) (all []Tag) {
-	if l.S.Peek() != '[' {
-		l.Object(field, func(key string) { all = l.tag(all, field, strings.ToValidUTF8(key, "\uFFFD")) })
-		return all
-	}
-	l.List(field, func() {
-		var key string
-		n := 0
-		l.List(field, func() {
-			switch n++; n {
-			case 1:
-				key = l.Text(field)
-			case 2:
-				all = l.tag(all, field, key)
-			default:
-				l.S.Skip()
-			}
-		})
-	})
-	return all
-}
-
-func (l *reader) tag(all []Tag, field, key string) []Tag {
-	var value string
-	switch c := l.S.Peek(); {
-	case c == '[':
-		value = strings.Join(l.Texts(field), ", ")
-	case c == '-' || jsonscan.IsDigit(c) || c == 't' || c == 'f':
-		value = string(l.S.Value())
-	default:
-		value = l.Text(field)
-	}
-	if key == "" || value == "" {
-		return all
-	}
-	if len(all) == jsonscan.MaxAttributes {
-		l.AddFlaw("too_many")
-		return all
-	}
-	return append(all, Tag{key, value})
-}
-
-func (l *reader) namedValues(field string) []NamedValue {
-	all := l.valueBuf[:0]
-	l.Object(field, func(key string) {
-		value := l.Raw()
-		switch {
-		case value == nil || key == "":
-		case len(all) == jsonscan.MaxAttributes:
-			l.AddFlaw("too_many")
-		default:
-			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
-		}
-	})
-	l.valueBuf = all
-	return jsonscan.Clipped(all)
-}
-
-func (l *reader) request() *HTTPRequest {
-	r := &HTTPRequest{}
-	if !l.Object("request", func(key string) {
-		switch key {
-		case "url":
-			r.URL = l.Text("request.url")
-		case "method":
-			r.Method = l.Text("request.method")
-		case "query_string":
-			r.QueryString = l.Raw()
-		case "fragment":
-			r.Fragment = l.Text("request.fragment")
-		case "headers":
-			r.Headers = l.tags("request.headers")
-		case "cookies":
-			r.Cookies = l.Raw()
-		case "env":
-			r.Env = l.RawObject("request.env")
-		case "data":
-			r.Data = l.Raw()
-		default:
-			l.S.Skip()
-		}
-	}) {
-		return nil
-	}
-	return r
-}
-
-// contexts reads all contexts; it decodes the fields of trace.
-func (e *ErrorEvent) contexts(l *reader) {
+// contexts reads all contexts. The context of the trace has a table.
+func (l *reader) contexts(e *ErrorEvent) {
 	l.Object("contexts", func(key string) {
 		if key == "trace" {
-			e.Trace = l.traceContext()
+			TraceContexts.read(l, &e.Trace)
 			return
 		}
-		value := l.Raw()
-		switch {
-		case value == nil:
-		case len(e.Contexts) == jsonscan.MaxAttributes:
-			l.AddFlaw("too_many")
-		default:
-			e.Contexts = append(e.Contexts, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
-		}
+		l.keep(&e.Contexts, []byte(key))
 	})
 }
 
-func (l *reader) transactionSource() (source string) {
-	l.Object("transaction_info", func(key string) {
-		if key != "source" {
-			l.S.Skip()
-			return
-		}
-		source = l.Text("transaction_info.source")
-	})
-	return source
+func (e *ErrorEvent) appendContexts(dst []byte) []byte {
+	before := len(dst)
+	dst = append(jsonscan.AppendKey(dst, "contexts"), `{"trace":{`...)
+	empty := len(dst)
+	if dst = TraceContexts.appendMembers(dst, &e.Trace); len(dst) == empty {
+		dst = dst[:empty-len(`"trace":{`)]
+	} else {
+		dst = append(dst, '}')
+	}
+	for i := range e.Contexts {
+		dst = e.Contexts[i].append(dst)
+	}
+	if dst[len(dst)-1] == '{' {
+		return dst[:before]
+	}
+	return append(dst, '}')
 }
 
-// imagesText returns the JSON of debug_meta.images.
-func (l *reader) imagesText() (list []byte) {
-	l.Object("debug_meta", func(key string) {
-		switch {
-		case key != "images":
-			l.S.Skip()
-		case l.S.Peek() != '[':
-			l.TypeMismatch("debug_meta.images")
-		default:
-			list = l.Value()
-		}
-	})
-	return list
-}
-
-func (l *reader) traceContext() (t TraceContext) {
-	l.Object("contexts.trace", func(key string) {
-		switch key {
-		case "trace_id":
-			t.TraceID = l.TraceID("contexts.trace.trace_id")
-		case "span_id":
-			t.SpanID = l.SpanID("contexts.trace.span_id")
-		case "parent_span_id":
-			t.ParentSpanID = l.SpanID("contexts.trace.parent_span_id")
-		case "op":
-			t.Op = l.Text("contexts.trace.op")
-		case "origin":
-			t.Origin = l.Text("contexts.trace.origin")
-		case "status":
-			t.Status = l.Text("contexts.trace.status")
-		case "sample_rand":
-			t.SampleRand = l.Float("contexts.trace.sample_rand")
-		case "data":
-			t.Data = l.namedValues("contexts.trace.data")
-		default:
-			l.S.Skip()
-		}
-	})
-	return t
+// appendValues appends a member with a list, unless it is empty.
+func appendValues(dst []byte, key string, appendList func(dst []byte) []byte) []byte {
+	before := len(dst)
+	dst = append(jsonscan.AppendKey(dst, key), `{"values":`...)
+	empty := len(dst) + len("[]")
+	if dst = appendList(dst); len(dst) == empty {
+		return dst[:before]
+	}
+	return append(dst, '}')
 }

@@ -2,6 +2,8 @@
 
 package event
 
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
 // Message is the text of an event, apart from its exceptions.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/message/
 type Message struct {
@@ -10,8 +12,29 @@ type Message struct {
 	Params    []byte // JSON: a list, or an object from Python's logging
 }
 
-// message reads "logentry", or "message" in any form: text, or an object as sent by Java. Plain
-// text is the formatted message. An object overwrites an earlier message, text does not.
+// Messages is the table of Message.
+var Messages = newTable[Message]("logentry", nil,
+	text("formatted", func(m *Message) *string { return &m.Formatted }),
+	text("message", func(m *Message) *string { return &m.Template }),
+	anyJSON(KindAny, "params", func(m *Message) *[]byte { return &m.Params }),
+)
+
+// message is the row of "logentry", or "message" in any form: text, or an object as sent by Java.
+// Plain text is the formatted message. An object overwrites an earlier message, text does not.
+func message(at func(*ErrorEvent) *Message) row[ErrorEvent] {
+	return row[ErrorEvent]{
+		key: "logentry", aliases: []string{"message", "sentry.interfaces.Message"},
+		read: func(l *reader, e *ErrorEvent, _ string) { l.message(at(e)) },
+		write: func(dst []byte, key string, e *ErrorEvent) []byte {
+			m := at(e)
+			if m.Formatted == "" && m.Template == "" {
+				return dst
+			}
+			return Messages.append(jsonscan.AppendKey(dst, key), m)
+		},
+	}
+}
+
 func (l *reader) message(m *Message) {
 	if l.S.Peek() != '{' {
 		if text := l.Text("message"); m.Formatted == "" {
@@ -20,18 +43,7 @@ func (l *reader) message(m *Message) {
 		return
 	}
 	var sent Message
-	l.Object("message", func(key string) {
-		switch key {
-		case "formatted":
-			sent.Formatted = l.Text("logentry.formatted")
-		case "message":
-			sent.Template = l.Text("logentry.message")
-		case "params":
-			sent.Params = l.Raw()
-		default:
-			l.S.Skip()
-		}
-	})
+	Messages.read(l, &sent)
 	if sent.Formatted == "" && len(sent.Params) == 0 { // no parameters: the template is the message
 		sent.Formatted, sent.Template = sent.Template, ""
 	}

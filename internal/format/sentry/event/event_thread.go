@@ -8,48 +8,22 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan
 // https://develop.sentry.dev/sdk/data-model/event-payloads/threads/
 type EventThread struct {
 	ID         string // a number in all recorded SDKs; text is legal
-	Name       string
-	State      string // java: RUNNABLE, WAITING, …
-	Priority   jsonscan.Optional[int64]
 	Crashed    jsonscan.Optional[bool]
-	Current    jsonscan.Optional[bool]
-	Main       jsonscan.Optional[bool]
-	Daemon     jsonscan.Optional[bool]
-	HeldLocks  []byte // JSON object, Android's ANR events
 	Stacktrace *Stacktrace
+	Rest       []NamedValue
 }
 
-func (l *reader) threads() (all []EventThread) {
-	l.Values("threads", func() {
-		var t EventThread
-		if l.Object("threads", func(key string) {
-			switch key {
-			case "id":
-				t.ID = l.ID("threads.id")
-			case "name":
-				t.Name = l.Text("threads.name")
-			case "state":
-				t.State = l.Text("threads.state")
-			case "priority":
-				t.Priority = l.Int("threads.priority")
-			case "crashed":
-				t.Crashed = l.Flag("threads.crashed")
-			case "current":
-				t.Current = l.Flag("threads.current")
-			case "main":
-				t.Main = l.Flag("threads.main")
-			case "daemon":
-				t.Daemon = l.Flag("threads.daemon")
-			case "held_locks":
-				t.HeldLocks = l.RawObject("threads.held_locks")
-			case "stacktrace":
-				t.Stacktrace = l.stacktrace()
-			default:
-				l.S.Skip()
-			}
-		}) {
-			all = append(all, t)
-		}
-	})
-	return all
-}
+// EventThreads is the table of EventThread.
+var EventThreads = newTable("threads", func(t *EventThread) *[]NamedValue { return &t.Rest },
+	identifier("id", func(t *EventThread) *string { return &t.ID }),
+	carried[EventThread](KindText, "name"),
+	carried[EventThread](KindText, "state"), // java: RUNNABLE, WAITING, …
+	carried[EventThread](KindInt, "priority"),
+	flag("crashed", func(t *EventThread) *jsonscan.Optional[bool] { return &t.Crashed }),
+	carried[EventThread](KindFlag, "current"),
+	carried[EventThread](KindFlag, "main"),
+	carried[EventThread](KindFlag, "daemon"),
+	carried[EventThread](KindObject, "held_locks"), // Android's ANR events
+	stacktrace(func(t *EventThread) **Stacktrace { return &t.Stacktrace }),
+	carried[EventThread](KindObject, "raw_stacktrace"),
+)

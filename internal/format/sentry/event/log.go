@@ -23,6 +23,8 @@ type Log struct {
 	Body           string
 	Attributes     []Attribute
 	Shared         []byte // members of the attributes as JSON; only written
+
+	hasBody bool // while it is read
 }
 
 // Reasons for dropping an element of a log container. Other elements are not affected.
@@ -46,39 +48,35 @@ func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContain
 	return c, nil
 }
 
+// logs is the table of Log. Sentry requires time, trace ID, level and body.
+var Logs = newTable[Log]("items", nil,
+	instant("timestamp", func(l *Log) *jsonscan.Timestamp { return &l.Timestamp }), // Go writes RFC 3339 with nine digits, all others seconds
+	requiredText(Source.TraceID, "trace_id", func(l *Log) *string { return &l.TraceID }),
+	textAs(Source.SpanID, "span_id", func(l *Log) *string { return &l.SpanID }),
+	requiredText(Source.Text, "level", func(l *Log) *string { return &l.Level }),
+	integer("severity_number", func(l *Log) *jsonscan.Optional[int64] { return &l.SeverityNumber }),
+	row[Log]{key: "body", read: func(r *reader, l *Log, name string) {
+		next := r.S.Peek()
+		l.hasBody = next != 'n' && next != '{' && next != '['
+		l.Body = r.Text(name)
+	}, write: func(dst []byte, key string, l *Log) []byte { return jsonscan.AppendTextAlways(dst, key, l.Body) }},
+	attributes(func(l *Log) (*[]Attribute, []byte) { return &l.Attributes, l.Shared }),
+).unprefixed()
+
+func (l *Log) append(dst []byte) []byte { return Logs.append(dst, l) }
+
 // log reads one element.
 func (c *LogContainer) log(l *reader) discard.Reason {
 	var log Log
-	hasBody := false
 	isObject := l.S.Peek() == '{'
-	l.Object("items", func(key string) {
-		switch key {
-		case "timestamp":
-			log.Timestamp = l.Time(key) // Go writes RFC 3339 with nine digits, all others seconds
-		case "trace_id":
-			log.TraceID = l.TraceID(key)
-		case "span_id":
-			log.SpanID = l.SpanID(key)
-		case "level":
-			log.Level = l.Text(key)
-		case "severity_number":
-			log.SeverityNumber = l.Int(key)
-		case "body":
-			next := l.S.Peek()
-			hasBody = next != 'n' && next != '{' && next != '['
-			log.Body = l.Text(key)
-		case "attributes":
-			log.Attributes = l.attributes()
-		default:
-			l.S.Skip()
-		}
-	})
+	Logs.read(l, &log)
 	switch {
 	case !isObject:
 		return ReasonLogNoObject
-	case !hasBody:
+	case !log.hasBody:
 		return ReasonLogNoBody
 	}
+	log.hasBody = false
 	c.Logs = append(c.Logs, log)
 	return ""
 }

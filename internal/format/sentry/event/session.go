@@ -11,8 +11,8 @@ import (
 // session's ID and its complete state, including errors.
 // https://develop.sentry.dev/sdk/telemetry/sessions/
 //
-// Not decoded: seq, which only orders updates with equal times; did, ip_address and user_agent,
-// which identify the user.
+// Ignored: seq, which only orders updates with equal times; did, ip_address and user_agent, which
+// identify the user.
 type Session struct {
 	ID                string // "sid", 32 lower-case hex digits if it is a UUID
 	Init              bool   // the first update of this session
@@ -31,34 +31,33 @@ type Session struct {
 // SessionOngoing is the only status that does not end a session.
 const SessionOngoing = "ok"
 
+// sessionUpdates is the table of Session, which is only read: aggregates are written.
+var SessionUpdates = newTable[Session]("", nil,
+	textAs(Source.UUID, "sid", func(s *Session) *string { return &s.ID }),
+	row[Session]{key: "init", read: func(l *reader, s *Session, name string) { s.Init = l.Flag(name).Value }},
+	instant("started", func(s *Session) *jsonscan.Timestamp { return &s.Started }),
+	instant("timestamp", func(s *Session) *jsonscan.Timestamp { return &s.Timestamp }),
+	row[Session]{key: "duration", read: func(l *reader, s *Session, name string) { s.Duration = l.seconds(name) }},
+	text("status", func(s *Session) *string { return &s.Status }),
+	quantity("errors", func(s *Session) *int64 { return &s.Errors }),
+	text("abnormal_mechanism", func(s *Session) *string { return &s.AbnormalMechanism }),
+	object("attrs", sessionAttributes, func(s *Session) *Session { return s }),
+	ignored[Session]("seq"),
+	ignored[Session]("did"),
+)
+
+var sessionAttributes = newTable[Session]("attrs", nil,
+	text("release", func(s *Session) *string { return &s.Release }),
+	text("environment", func(s *Session) *string { return &s.Environment }),
+	ignored[Session]("ip_address"),
+	ignored[Session]("user_agent"),
+)
+
 // DecodeSession decodes the payload of a "session" item. The error is a *discard.Error.
 func DecodeSession(payload []byte) (*Session, error) {
 	s := &Session{}
 	l := newReader(payload)
-	err := l.Document(func(key string) {
-		switch key {
-		case "sid":
-			s.ID = l.UUID(key)
-		case "init":
-			s.Init = l.Flag(key).Value
-		case "started":
-			s.Started = l.Time(key)
-		case "timestamp":
-			s.Timestamp = l.Time(key)
-		case "duration":
-			s.Duration = l.seconds(key)
-		case "status":
-			s.Status = l.Text(key)
-		case "errors":
-			s.Errors = l.quantity(key).Value
-		case "abnormal_mechanism":
-			s.AbnormalMechanism = l.Text(key)
-		case "attrs":
-			s.Release, s.Environment = l.sessionAttributes()
-		default:
-			l.S.Skip()
-		}
-	})
+	err := SessionUpdates.document(l, s)
 	s.Flaws = l.Flaws
 	switch {
 	case err != nil:
@@ -97,49 +96,57 @@ const ReasonSessionNoObject discard.Reason = "session_no_object"
 func DecodeSessions(payload []byte) (*Sessions, error) {
 	s := &Sessions{}
 	l := newReader(payload)
-	found := false
-	err := l.Document(func(key string) {
-		switch key {
-		case "aggregates":
-			found = true
-			l.List(key, func() { s.aggregate(&l) })
-		case "attrs":
-			s.Release, s.Environment = l.sessionAttributes()
-		default:
-			l.S.Skip()
-		}
-	})
+	err := SessionCounts.document(l, s)
 	s.Flaws = l.Flaws
 	switch {
 	case err != nil:
 		return nil, err
-	case !found:
+	case !l.found:
 		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "sessions without aggregates")
 	}
 	return s, nil
 }
 
+// sessions is the table of Sessions. Identity and user agent of the user have no place in counts.
+var SessionCounts = newTable[Sessions]("", nil,
+	row[Sessions]{
+		key: "aggregates",
+		read: func(l *reader, s *Sessions, name string) {
+			l.found = true
+			l.List(name, func() { s.aggregate(l) })
+		},
+		write: func(dst []byte, key string, s *Sessions) []byte {
+			return appendList(jsonscan.AppendKey(dst, key), SessionAggregates, s.Aggregates)
+		},
+	},
+	object("attrs", sessionsAttributes, func(s *Sessions) *Sessions { return s }),
+)
+
+var sessionsAttributes = newTable[Sessions]("attrs", nil,
+	text("release", func(s *Sessions) *string { return &s.Release }),
+	text("environment", func(s *Sessions) *string { return &s.Environment }),
+	ignored[Sessions]("ip_address"),
+	ignored[Sessions]("user_agent"),
+)
+
+var SessionAggregates = newTable[SessionAggregate]("aggregates", nil,
+	instant("started", func(a *SessionAggregate) *jsonscan.Timestamp { return &a.Started }),
+	quantity("exited", func(a *SessionAggregate) *int64 { return &a.Exited }),
+	quantity("errored", func(a *SessionAggregate) *int64 { return &a.Errored }),
+	quantity("abnormal", func(a *SessionAggregate) *int64 { return &a.Abnormal }),
+	quantity("crashed", func(a *SessionAggregate) *int64 { return &a.Crashed }),
+	quantity("unhandled", func(a *SessionAggregate) *int64 { return &a.Unhandled }),
+	ignored[SessionAggregate]("did"),
+).unprefixed()
+
+// AppendSessions appends the payload of a "sessions" item to dst. It is the inverse of
+// DecodeSessions.
+func AppendSessions(dst []byte, s *Sessions) []byte { return SessionCounts.append(dst, s) }
+
 func (s *Sessions) aggregate(l *reader) {
 	var a SessionAggregate
 	isObject := l.S.Peek() == '{'
-	l.Object("aggregates", func(key string) {
-		switch key {
-		case "started":
-			a.Started = l.Time(key)
-		case "exited":
-			a.Exited = l.quantity(key).Value
-		case "errored":
-			a.Errored = l.quantity(key).Value
-		case "abnormal":
-			a.Abnormal = l.quantity(key).Value
-		case "crashed":
-			a.Crashed = l.quantity(key).Value
-		case "unhandled":
-			a.Unhandled = l.quantity(key).Value
-		default:
-			l.S.Skip()
-		}
-	})
+	SessionAggregates.read(l, &a)
 	switch {
 	case l.S.Err != nil:
 	case !isObject:
@@ -149,18 +156,15 @@ func (s *Sessions) aggregate(l *reader) {
 	}
 }
 
-func (l *reader) sessionAttributes() (release, environment string) {
-	l.Object("attrs", func(key string) {
-		switch key {
-		case "release":
-			release = l.Text("attrs.release")
-		case "environment":
-			environment = l.Text("attrs.environment")
-		default:
-			l.S.Skip()
-		}
-	})
-	return release, environment
+// quantity is a count; 0 = absent.
+func quantity[T any](key string, at func(*T) *int64) row[T] {
+	return row[T]{
+		key:  key,
+		read: func(l *reader, t *T, name string) { *at(t) = l.quantity(name).Value },
+		write: func(dst []byte, key string, t *T) []byte {
+			return appendInt(dst, key, jsonscan.Optional[int64]{Value: *at(t), Set: *at(t) != 0})
+		},
+	}
 }
 
 // maxQuantity is the largest count of sessions or discarded events in Relay (32 bits). Sums of

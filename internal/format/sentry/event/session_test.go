@@ -51,7 +51,7 @@ func TestClientReport(t *testing.T) {
 	r, err := DecodeClientReport([]byte(`{"timestamp":"2026-11-21T01:22:33Z","discarded_events":[{"reason":"sample_rate","category":"span","quantity":5},{"reason":"a"},7],` +
 		`"rate_limited_events":[{"reason":"quota","category":"error","quantity":"2"}],"filtered_events":null}`))
 	require.NoError(t, err)
-	require.Equal(t, []LostEvents{{OutcomeClientDiscard, "sample_rate", "span", 5}, {OutcomeRateLimited, "quota", "error", 2}}, r.Events)
+	require.Equal(t, []LostEvents{{Outcome: OutcomeClientDiscard, Reason: "sample_rate", Category: "span", Quantity: 5}, {Outcome: OutcomeRateLimited, Reason: "quota", Category: "error", Quantity: 2}}, r.Events)
 	require.Equal(t, []discard.Loss{{Reason: ReasonReportNoQuantity, Count: 2}}, r.Lost)
 	require.Equal(t, uint64(1795224153000000000), r.Timestamp.UnixNano)
 	_, err = DecodeClientReport([]byte(`{"timestamp":1}`))

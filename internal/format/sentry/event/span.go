@@ -3,6 +3,8 @@
 package event
 
 import (
+	"slices"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -12,8 +14,7 @@ import (
 // without a container (web vitals from browsers).
 // https://develop.sentry.dev/sdk/data-model/event-payloads/span/
 //
-// Not decoded: fields that only ingest adds (received, sentry_tags, _metrics_summary), and
-// same_process_as_parent, which Python sets to true on every span.
+// Unmapped: fields that only ingest adds (received, sentry_tags, _metrics_summary).
 type Span struct {
 	TraceID      string // 32 lower-case hex digits
 	SpanID       string // 16 lower-case hex digits
@@ -38,20 +39,7 @@ type Span struct {
 	Tags         []Tag
 	Measurements []NamedMeasure
 	Links        []SpanLink
-}
-
-// SpanLink refers to a span of this or another trace: the previous page, the processed message.
-type SpanLink struct {
-	TraceID, SpanID string
-	Sampled         jsonscan.Optional[bool]
-	Attributes      []Attribute // without types in transactions, typed in containers
-}
-
-// NamedMeasure is a measurement of a span: one value, unlike the series of a profile.
-type NamedMeasure struct {
-	Name  string
-	Value float64
-	Unit  string // "" = none
+	Rest         []NamedValue
 }
 
 // Reasons for dropping a span. Other spans are not affected.
@@ -70,7 +58,7 @@ const (
 func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	l := newReader(payload)
 	s := &Span{}
-	if err := l.Document(func(key string) { l.spanField(s, "span", key) }); err != nil {
+	if err := standaloneSpans.document(l, s); err != nil {
 		return nil, nil, err
 	}
 	var reason discard.Reason
@@ -80,55 +68,41 @@ func DecodeSpan(payload []byte) (*Span, []discard.Flaw, error) {
 	return s, l.Flaws, nil
 }
 
-// spanField reads one member of a span. Flaws have the name of the object before the key.
-func (l *reader) spanField(s *Span, object, key string) {
-	field := l.Interner.Field(object, key)
-	switch key {
-	case "trace_id":
-		s.TraceID = l.TraceID(field)
-	case "span_id":
-		s.SpanID = l.SpanID(field)
-	case "parent_span_id":
-		s.ParentSpanID = l.SpanID(field)
-	case "start_timestamp":
-		s.Start = l.Time(field)
-	case "timestamp":
-		s.End = l.Time(field)
-	case "op":
-		s.Op = l.Text(field)
-	case "description":
-		s.Description = l.Text(field)
-	case "status":
-		s.Status = l.ID(field)
-	case "origin":
-		s.Origin = l.Text(field)
-	case "kind":
-		s.Kind = l.Text(field)
-	case "platform":
-		s.Platform = l.Text(field)
-	case "exclusive_time":
-		s.ExclusiveTime = l.Float(field)
-	case "is_segment":
-		s.IsSegment = l.Flag(field)
-	case "is_remote":
-		s.IsRemote = l.Flag(field)
-	case "segment_id":
-		s.SegmentID = l.SpanID(field)
-	case "profile_id":
-		s.ProfileID = l.UUID(field)
-	case "profiler_id":
-		s.ProfilerID = l.UUID(field)
-	case "data":
-		s.Data = l.namedValues(field)
-	case "tags":
-		s.Tags = l.tags(field)
-	case "measurements":
-		s.Measurements = l.namedMeasures(field)
-	case "links":
-		s.Links = l.links(field, l.plainAttributes)
-	default:
-		l.S.Skip()
-	}
+// Spans is the table of Span. The times of a root are those of its transaction.
+var Spans = newTable("spans", func(s *Span) *[]NamedValue { return &s.Rest }, append([]row[Span]{
+	instant("start_timestamp", func(s *Span) *jsonscan.Timestamp { return &s.Start }),
+	instant("timestamp", func(s *Span) *jsonscan.Timestamp { return &s.End }),
+}, rootRows...)...)
+
+// roots is the table of contexts.trace of a transaction, and standaloneSpans that of an item.
+// Ingest retains unknown members of the former.
+var (
+	roots           = newTable("contexts.trace", func(s *Span) *[]NamedValue { return &s.Rest }, slices.Clone(rootRows)...).keepingUnknown()
+	standaloneSpans = Spans.named("span")
+)
+
+var rootRows = []row[Span]{
+	requiredText(Source.TraceID, "trace_id", func(s *Span) *string { return &s.TraceID }),
+	requiredText(Source.SpanID, "span_id", func(s *Span) *string { return &s.SpanID }),
+	textAs(Source.SpanID, "parent_span_id", func(s *Span) *string { return &s.ParentSpanID }),
+	text("op", func(s *Span) *string { return &s.Op }),
+	text("description", func(s *Span) *string { return &s.Description }),
+	textAs(Source.ID, "status", func(s *Span) *string { return &s.Status }),
+	text("origin", func(s *Span) *string { return &s.Origin }),
+	text("kind", func(s *Span) *string { return &s.Kind }),
+	text("platform", func(s *Span) *string { return &s.Platform }),
+	float("exclusive_time", func(s *Span) *jsonscan.Optional[float64] { return &s.ExclusiveTime }),
+	flag("is_segment", func(s *Span) *jsonscan.Optional[bool] { return &s.IsSegment }),
+	flag("is_remote", func(s *Span) *jsonscan.Optional[bool] { return &s.IsRemote }),
+	textAs(Source.SpanID, "segment_id", func(s *Span) *string { return &s.SegmentID }),
+	textAs(Source.UUID, "profile_id", func(s *Span) *string { return &s.ProfileID }),
+	textAs(Source.UUID, "profiler_id", func(s *Span) *string { return &s.ProfilerID }),
+	named("data", func(s *Span) *[]NamedValue { return &s.Data }),
+	tags("tags", func(s *Span) *[]Tag { return &s.Tags }),
+	measures("measurements", func(s *Span) *[]NamedMeasure { return &s.Measurements }),
+	links("links", plainLinks, func(s *Span) *[]SpanLink { return &s.Links }),
+	ignored[Span]("same_process_as_parent"), // true in Python, on every span
+	ignored[Span]("type"),                   // "trace", of the context
 }
 
 // repair returns the reason why a span is unusable, or "". A span with only one time, or with an
@@ -152,68 +126,4 @@ func (l *reader) repair(traceID, spanID string, start, end *jsonscan.Timestamp) 
 		return "", false
 	}
 	return "", true
-}
-
-// namedMeasures reads {"lcp": {"value": 80, "unit": "millisecond"}}.
-func (l *reader) namedMeasures(field string) (all []NamedMeasure) {
-	l.Object(field, func(key string) {
-		measure := NamedMeasure{Name: string(jsonscan.ValidUTF8([]byte(key)))}
-		var value jsonscan.Optional[float64]
-		l.Object(field, func(key string) {
-			switch key {
-			case "value":
-				value = l.Float(field + ".value")
-			case "unit":
-				measure.Unit = l.Text(field + ".unit")
-			default:
-				l.S.Skip()
-			}
-		})
-		switch {
-		case !value.Set || measure.Name == "":
-		case len(all) == jsonscan.MaxAttributes:
-			l.AddFlaw("too_many")
-		default:
-			measure.Value = value.Value
-			all = append(all, measure)
-		}
-	})
-	return all
-}
-
-// links reads a list of links. It drops links without valid IDs.
-func (l *reader) links(field string, attributes func() []Attribute) (all []SpanLink) {
-	l.List(field, func() {
-		var link SpanLink
-		if !l.Object(field, func(key string) {
-			switch key {
-			case "trace_id":
-				link.TraceID = l.TraceID(field + ".trace_id")
-			case "span_id":
-				link.SpanID = l.SpanID(field + ".span_id")
-			case "sampled":
-				link.Sampled = l.Flag(field + ".sampled")
-			case "attributes":
-				link.Attributes = attributes()
-			default:
-				l.S.Skip()
-			}
-		}) {
-			return
-		}
-		if link.TraceID == "" || link.SpanID == "" {
-			l.AddFlaw(field)
-			return
-		}
-		all = append(all, link)
-	})
-	return all
-}
-
-// plainAttributes reads attributes without types, as in the links of transactions.
-func (l *reader) plainAttributes() (all []Attribute) {
-	for _, v := range l.namedValues("links.attributes") {
-		all = append(all, Attribute{Key: v.Name, Value: v.Value})
-	}
-	return all
 }

@@ -32,6 +32,24 @@ type StreamedSpan struct {
 	Attributes   []Attribute
 }
 
+// StreamedSpans is the table of StreamedSpan. Sentry requires IDs, name, status and times.
+var StreamedSpans = newTable[StreamedSpan]("items", nil,
+	requiredText(Source.TraceID, "trace_id", func(s *StreamedSpan) *string { return &s.TraceID }),
+	requiredText(Source.SpanID, "span_id", func(s *StreamedSpan) *string { return &s.SpanID }),
+	textAs(Source.SpanID, "parent_span_id", func(s *StreamedSpan) *string { return &s.ParentSpanID }),
+	requiredText(Source.Text, "name", func(s *StreamedSpan) *string { return &s.Name }),
+	requiredText(Source.ID, "status", func(s *StreamedSpan) *string { return &s.Status }),
+	text("kind", func(s *StreamedSpan) *string { return &s.Kind }),
+	flag("is_segment", func(s *StreamedSpan) *jsonscan.Optional[bool] { return &s.IsSegment }),
+	flag("is_remote", func(s *StreamedSpan) *jsonscan.Optional[bool] { return &s.IsRemote }),
+	instant("start_timestamp", func(s *StreamedSpan) *jsonscan.Timestamp { return &s.Start }),
+	instant("end_timestamp", func(s *StreamedSpan) *jsonscan.Timestamp { return &s.End }),
+	links("links", typedLinks, func(s *StreamedSpan) *[]SpanLink { return &s.Links }),
+	attributes(func(s *StreamedSpan) (*[]Attribute, []byte) { return &s.Attributes, nil }),
+).unprefixed()
+
+func (s *StreamedSpan) append(dst []byte) []byte { return StreamedSpans.append(dst, s) }
+
 // DecodeSpans decodes the payload of a span container; itemCount is from the item header. The error
 // is a *discard.Error.
 func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (c *SpanContainer, err error) {
@@ -46,37 +64,7 @@ func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (c *SpanConta
 // span reads one element.
 func (c *SpanContainer) span(l *reader) discard.Reason {
 	var s StreamedSpan
-	isObject := l.Object("items", func(key string) {
-		switch key {
-		case "trace_id":
-			s.TraceID = l.TraceID(key)
-		case "span_id":
-			s.SpanID = l.SpanID(key)
-		case "parent_span_id":
-			s.ParentSpanID = l.SpanID(key)
-		case "name":
-			s.Name = l.Text(key)
-		case "status":
-			s.Status = l.ID(key)
-		case "kind":
-			s.Kind = l.Text(key)
-		case "start_timestamp":
-			s.Start = l.Time(key)
-		case "end_timestamp":
-			s.End = l.Time(key)
-		case "is_segment":
-			s.IsSegment = l.Flag(key)
-		case "is_remote":
-			s.IsRemote = l.Flag(key)
-		case "links":
-			s.Links = l.links(key, l.attributes)
-		case "attributes":
-			s.Attributes = l.attributes()
-		default:
-			l.S.Skip()
-		}
-	})
-	if !isObject {
+	if !StreamedSpans.read(l, &s) {
 		return ReasonSpanNoObject
 	}
 	var reason discard.Reason

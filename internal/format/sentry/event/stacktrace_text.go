@@ -29,6 +29,13 @@ func StacktraceText(chain []Exception, platform string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// FramesText returns the frames of a stack as text, innermost first.
+func FramesText(stack *Stacktrace, platform string) string {
+	var b strings.Builder
+	writeFrames(&b, stack, platform)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // WithThreadStack returns the chain with the stack of the throwing thread if the thrown exception
 // has no stack (Native, Cocoa and Android crashes). It does not modify the input.
 func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
@@ -80,9 +87,14 @@ func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	if stack == nil {
 		return
 	}
+	depths := treeDepths(stack.Frames)
 	for i := len(stack.Frames) - 1; i >= 0; i-- {
 		f := &stack.Frames[i]
-		b.WriteString("    at ")
+		b.WriteString("    ")
+		if depths != nil {
+			b.WriteString(strings.Repeat("  ", min(depths[i], maxIndent)))
+		}
+		b.WriteString("at ")
 		b.WriteString(frameName(f, cmp.Or(f.Platform, platform)))
 		if position := framePosition(f); position != "" {
 			b.WriteString(" (")
@@ -93,6 +105,28 @@ func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	}
 }
 
+// treeDepths returns the depth of each frame below its outermost caller if the frames are a tree,
+// as MetricKit reports it: parent_index is the position of the caller. The text has the callees
+// first, each indented one level further than its caller. nil = a stack.
+func treeDepths(frames []EventFrame) (depths []int) {
+	for i := range frames {
+		parent := frames[i].ParentIndex
+		if !parent.Set {
+			continue
+		}
+		if depths == nil {
+			depths = make([]int, len(frames))
+		}
+		if p := parent.Value; p >= 0 && p < int64(i) {
+			depths[i] = depths[p] + 1
+		}
+	}
+	return depths
+}
+
+// maxIndent bounds the indentation of a frame, so that the text grows with the number of frames.
+const maxIndent = 32
+
 // frameName returns the function (for Java, with its class, as in Java's own stack traces) or, if
 // there is none, the address.
 func frameName(f *EventFrame, platform string) string {
@@ -101,6 +135,8 @@ func frameName(f *EventFrame, platform string) string {
 		return f.Module + "." + f.Function
 	case f.Function != "":
 		return f.Function
+	case f.InstructionAddr.Set && IsRelative(f.AddrMode):
+		return f.AddrMode + "+0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
 	case f.InstructionAddr.Set:
 		return "0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
 	case f.Module != "":

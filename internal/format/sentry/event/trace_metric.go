@@ -26,6 +26,8 @@ type TraceMetric struct {
 	Unit       string  // nanosecond … week, bit … exbibyte, ratio, percent, none, or custom: euro
 	Attributes []Attribute
 	Shared     []byte // members of the attributes as JSON; only written
+
+	hasValue bool // while it is read
 }
 
 // MetricType is the type of a metric.
@@ -67,34 +69,34 @@ func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *Me
 	return c, nil
 }
 
+// traceMetrics is the table of TraceMetric. Sentry requires time, trace ID, name, type and value.
+var TraceMetrics = newTable[TraceMetric]("items", nil,
+	instant("timestamp", func(m *TraceMetric) *jsonscan.Timestamp { return &m.Timestamp }), // Go writes RFC 3339 with nine digits, all others seconds
+	requiredText(Source.TraceID, "trace_id", func(m *TraceMetric) *string { return &m.TraceID }),
+	textAs(Source.SpanID, "span_id", func(m *TraceMetric) *string { return &m.SpanID }),
+	requiredText(Source.Text, "name", func(m *TraceMetric) *string { return &m.Name }),
+	requiredText(Source.Text, "type", func(m *TraceMetric) *string { return (*string)(&m.Type) }),
+	row[TraceMetric]{
+		key: "value",
+		read: func(l *reader, m *TraceMetric, name string) {
+			value := l.Float(name)
+			m.Value, m.hasValue = value.Value, value.Set
+		},
+		write: func(dst []byte, key string, m *TraceMetric) []byte {
+			return jsonscan.AppendFloat(jsonscan.AppendKey(dst, key), m.Value)
+		},
+	},
+	text("unit", func(m *TraceMetric) *string { return &m.Unit }),
+	attributes(func(m *TraceMetric) (*[]Attribute, []byte) { return &m.Attributes, m.Shared }),
+).unprefixed()
+
+func (m *TraceMetric) append(dst []byte) []byte { return TraceMetrics.append(dst, m) }
+
 // metric reads one element.
 func (c *MetricContainer) metric(l *reader) discard.Reason {
 	var m TraceMetric
-	var value jsonscan.Optional[float64]
 	isObject := l.S.Peek() == '{'
-	l.Object("items", func(key string) {
-		switch key {
-		case "timestamp":
-			m.Timestamp = l.Time(key) // Go writes RFC 3339 with nine digits, all others seconds
-		case "trace_id":
-			m.TraceID = l.TraceID(key)
-		case "span_id":
-			m.SpanID = l.SpanID(key)
-		case "name":
-			m.Name = l.Text(key)
-		case "type":
-			m.Type = MetricType(l.Text(key))
-		case "value":
-			value = l.Float(key)
-		case "unit":
-			m.Unit = l.Text(key)
-		case "attributes":
-			m.Attributes = l.attributes()
-		default:
-			l.S.Skip()
-		}
-	})
-	m.Value = value.Value
+	TraceMetrics.read(l, &m)
 	switch {
 	case !isObject:
 		return ReasonMetricNoObject
@@ -102,11 +104,12 @@ func (c *MetricContainer) metric(l *reader) discard.Reason {
 		return ReasonMetricNoName
 	case m.Type != MetricCounter && m.Type != MetricGauge && m.Type != MetricDistribution:
 		return ReasonMetricUnknownType
-	case !value.Set:
+	case !m.hasValue:
 		return ReasonMetricNoValue
 	case m.Type == MetricCounter && m.Value < 0:
 		return ReasonMetricNegativeCounter
 	}
+	m.hasValue = false
 	c.Metrics = append(c.Metrics, m)
 	return ""
 }

@@ -13,7 +13,7 @@ import (
 // https://develop.sentry.dev/sdk/data-model/event-payloads/transaction/
 //
 // ErrorEvent contains the fields that a transaction shares with events: Transaction is the name,
-// Contexts excludes trace and profile, and Images is not used.
+// and Contexts excludes trace and profile.
 type Transaction struct {
 	ErrorEvent
 
@@ -27,31 +27,48 @@ type Transaction struct {
 	Lost []discard.Loss // unusable spans
 }
 
+// transactions is the table of Transaction: the fields of an event that make sense for spans (no
+// message, exceptions, threads), and its own.
+var Transactions = newTable("", func(t *Transaction) *[]NamedValue { return &t.ErrorEvent.Rest }, append(ofTransaction(eventRows),
+	row[Transaction]{key: "start_timestamp",
+		read:  func(l *reader, t *Transaction, name string) { t.Root.Start = l.Time(name) },
+		write: func(dst []byte, key string, t *Transaction) []byte { return appendTime(dst, key, t.Root.Start) }},
+	row[Transaction]{key: "spans", read: func(l *reader, t *Transaction, name string) { l.List(name, func() { t.span(l) }) }},
+	row[Transaction]{key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
+		read:  func(l *reader, t *Transaction, _ string) { t.contexts(l) },
+		write: func(dst []byte, _ string, t *Transaction) []byte { return t.appendContexts(dst) }},
+	measures("measurements", func(t *Transaction) *[]NamedMeasure { return &t.Measurements }),
+)...)
+
+// ofTransaction returns the rows of events for the event in a transaction.
+func ofTransaction(events []row[ErrorEvent]) (all []row[Transaction]) {
+	for _, r := range events {
+		own := row[Transaction]{key: r.key, aliases: r.aliases, kind: r.kind}
+		if r.set != nil {
+			own.set = func(s Source, t *Transaction, name string) { r.set(s, &t.ErrorEvent, name) }
+		}
+		if r.read != nil {
+			own.read = func(l *reader, t *Transaction, name string) { r.read(l, &t.ErrorEvent, name) }
+		}
+		if r.write != nil {
+			own.write = func(dst []byte, key string, t *Transaction) []byte { return r.write(dst, key, &t.ErrorEvent) }
+		}
+		all = append(all, own)
+	}
+	return all
+}
+
 // DecodeTransaction decodes the payload of a "transaction" item. The error is a *discard.Error.
 //
 // It keeps the children of an unusable root, and a root with unusable children.
 func DecodeTransaction(payload []byte) (*Transaction, error) {
-	t := &Transaction{}
+	t := &Transaction{Root: &Span{}}
 	l := newReader(payload)
-	root, start := &Span{}, jsonscan.Timestamp{}
-	err := l.Document(func(key string) {
-		switch key {
-		case "start_timestamp":
-			start = l.Time(key)
-		case "contexts":
-			t.contexts(&l, root)
-		case "spans":
-			l.List(key, func() { t.span(&l) })
-		case "measurements":
-			t.Measurements = l.namedMeasures(key)
-		default:
-			t.field(&l, key)
-		}
-	})
-	if err != nil {
+	if err := Transactions.document(l, t); err != nil {
 		return nil, err
 	}
-	root.Start, root.End = start, t.Timestamp
+	root := t.Root
+	root.End, t.Root = t.Timestamp, nil
 	var reason discard.Reason
 	if reason, root.Repaired = l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
 		t.Lost = discard.AddLoss(t.Lost, reason, 1)
@@ -68,7 +85,7 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 // span reads one element of the list "spans".
 func (t *Transaction) span(l *reader) {
 	var s Span
-	isObject := l.Object("spans", func(key string) { l.spanField(&s, "spans", key) })
+	isObject := Spans.read(l, &s)
 	switch {
 	case l.S.Err != nil:
 	case !isObject:
@@ -85,32 +102,35 @@ func (t *Transaction) span(l *reader) {
 
 // contexts reads all contexts. trace describes the root span, profile contains the IDs of a
 // profile.
-func (t *Transaction) contexts(l *reader, root *Span) {
+func (t *Transaction) contexts(l *reader) {
 	l.Object("contexts", func(key string) {
 		switch key {
 		case "trace":
-			l.Object("contexts.trace", func(key string) { l.spanField(root, "contexts.trace", key) })
+			start := t.Root.Start
+			roots.read(l, t.Root)
+			t.Root.Start = start
 		case "profile":
-			l.Object("contexts.profile", func(key string) {
-				switch key {
-				case "profile_id":
-					t.ProfileID = l.UUID("contexts.profile.profile_id")
-				case "profiler_id":
-					t.ProfilerID = l.UUID("contexts.profile.profiler_id")
-				default:
-					l.S.Skip()
-				}
-			})
+			profileContexts.read(l, t)
 		default:
-			switch value := l.Raw(); {
-			case value == nil:
-			case len(t.Contexts) == jsonscan.MaxAttributes:
-				l.AddFlaw("too_many")
-			default:
-				t.Contexts = append(t.Contexts, NamedValue{string(jsonscan.ValidUTF8([]byte(key))), value})
-			}
+			l.keep(&t.Contexts, []byte(key))
 		}
 	})
+}
+
+var profileContexts = newTable[Transaction]("contexts.profile", nil,
+	textAs(Source.UUID, "profile_id", func(t *Transaction) *string { return &t.ProfileID }),
+	textAs(Source.UUID, "profiler_id", func(t *Transaction) *string { return &t.ProfilerID }),
+	ignored[Transaction]("type"), // "profile"
+)
+
+func (t *Transaction) appendContexts(dst []byte) []byte {
+	dst = append(jsonscan.AppendKey(dst, "contexts"), `{"trace":`...)
+	dst = roots.append(dst, t.Root)
+	dst = object("profile", profileContexts, func(t *Transaction) *Transaction { return t }).write(dst, "profile", t)
+	for i := range t.Contexts {
+		dst = t.Contexts[i].append(dst)
+	}
+	return append(dst, '}')
 }
 
 // TransactionTimes returns the start and the end of a transaction from the payload of a

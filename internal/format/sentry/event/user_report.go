@@ -19,24 +19,23 @@ type UserReport struct {
 	Flaws []discard.Flaw
 }
 
+// UserReports is the table of UserReport.
+var UserReports = newTable[UserReport]("", nil,
+	textAs(Source.UUID, "event_id", func(r *UserReport) *string { return &r.EventID }),
+	text("name", func(r *UserReport) *string { return &r.Name }),
+	text("email", func(r *UserReport) *string { return &r.Email }),
+	text("comments", func(r *UserReport) *string { return &r.Comments }),
+)
+
+// AppendUserReport appends the payload of a "user_report" item to dst. It is the inverse of
+// DecodeUserReport.
+func AppendUserReport(dst []byte, r *UserReport) []byte { return UserReports.append(dst, r) }
+
 // DecodeUserReport decodes the payload of a "user_report" item. The error is a *discard.Error.
 func DecodeUserReport(payload []byte) (*UserReport, error) {
 	r := &UserReport{}
 	l := newReader(payload)
-	err := l.Document(func(key string) {
-		switch key {
-		case "event_id":
-			r.EventID = l.UUID(key)
-		case "name":
-			r.Name = l.Text(key)
-		case "email":
-			r.Email = l.Text(key)
-		case "comments":
-			r.Comments = l.Text(key)
-		default:
-			l.S.Skip()
-		}
-	})
+	err := UserReports.document(l, r)
 	r.Flaws = l.Flaws
 	if err != nil {
 		return nil, err

@@ -26,11 +26,12 @@ const (
 
 func wholeStacktrace() *Stacktrace {
 	return &Stacktrace{
-		Registers: []byte(`{"pc":"0x1"}`), Snapshot: jsonscan.Some(true),
+		Rest: []NamedValue{{"registers", []byte(`{"pc":"0x1"}`)}, {"snapshot", []byte("true")}},
 		Frames: []EventFrame{{
-			Function: "f", RawFunction: "_f", Module: "m", Filename: "f.c", AbsPath: "/f.c", Package: "lib", Platform: "native",
-			InstructionAddr: jsonscan.Address{Value: 0x10, Set: true}, SymbolAddr: jsonscan.Address{Value: 8, Set: true}, Line: 3, Column: 4, InApp: jsonscan.Some(true), Native: jsonscan.Some(false),
-			PreContext: []string{"a"}, PostContext: []string{"b"}, ContextLine: "c", Vars: []byte(`{"x":1}`),
+			Function: "f", Module: "m", Filename: "f.c", AbsPath: "/f.c", Package: "lib", Platform: "native",
+			InstructionAddr: jsonscan.Address{Value: 0x10, Set: true}, Line: 3, Column: 4, InApp: jsonscan.Some(true), Native: jsonscan.Some(false),
+			PreContext: []string{"a"}, PostContext: []string{"b"}, ContextLine: "c",
+			Rest: []NamedValue{{"raw_function", []byte(`"_f"`)}, {"symbol_addr", []byte(`"0x8"`)}, {"vars", []byte(`{"x":1}`)}},
 		}},
 	}
 }
@@ -48,20 +49,22 @@ func TestWholeEvent(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, &ErrorEvent{
 		EventID: wholeEventID, Timestamp: jsonscan.Timestamp{UnixNano: 2e9, Set: true}, Platform: "c", Level: "fatal", Logger: "l", Type: "error", Transaction: "tx",
-		ServerName: "host", Release: "r", Dist: "d", Environment: "e", SDK: sentry.ClientSDK{Name: "sdk", Version: "1"},
+		ServerName: "host", Release: "r", Dist: "d", Environment: "e", SDK: SDK{ClientSDK: sentry.ClientSDK{Name: "sdk", Version: "1"}},
 		Message: Message{Formatted: "m", Template: "%s", Params: []byte(`["m"]`)},
 		Exceptions: []Exception{{Type: "T", Value: "V", Module: "M", ThreadID: "7", Stacktrace: wholeStacktrace(), Mechanism: &Mechanism{
-			Type: "signal", Description: "D", HelpLink: "H", Source: "S", Handled: jsonscan.Some(false), Synthetic: jsonscan.Some(true), Group: jsonscan.Some(false),
-			ExceptionID: jsonscan.Some(int64(1)), ParentID: jsonscan.Some(int64(2)), Meta: []byte(`{"a":1}`), Data: []byte(`{"b":2}`),
+			Type: "signal", Source: "S", Handled: jsonscan.Some(false), Group: jsonscan.Some(false), ExceptionID: jsonscan.Some(int64(1)), ParentID: jsonscan.Some(int64(2)),
+			Rest: []NamedValue{{"description", []byte(`"D"`)}, {"help_link", []byte(`"H"`)}, {"synthetic", []byte("true")}, {"meta", []byte(`{"a":1}`)}, {"data", []byte(`{"b":2}`)}},
 		}}},
-		Threads: []EventThread{{ID: "7", Name: "main", State: "RUNNABLE", Priority: jsonscan.Some(int64(5)), Crashed: jsonscan.Some(true), Current: jsonscan.Some(false), Main: jsonscan.Some(true), Daemon: jsonscan.Some(false),
-			HeldLocks: []byte(`{"l":1}`), Stacktrace: wholeStacktrace()}},
-		Breadcrumbs: []Breadcrumb{{Timestamp: jsonscan.Timestamp{UnixNano: 1e9, Set: true}, Type: "http", Category: "c", Level: "info", Message: "m", EventID: wholeEventID, Data: []byte(`{"url":"u"}`)}},
+		Threads: []EventThread{{ID: "7", Crashed: jsonscan.Some(true), Stacktrace: wholeStacktrace(), Rest: []NamedValue{
+			{"name", []byte(`"main"`)}, {"state", []byte(`"RUNNABLE"`)}, {"priority", []byte("5")}, {"current", []byte("false")}, {"main", []byte("true")}, {"daemon", []byte("false")}, {"held_locks", []byte(`{"l":1}`)},
+		}}},
+		Breadcrumbs: []Breadcrumb{{Timestamp: jsonscan.Timestamp{UnixNano: 1e9, Set: true}, Type: "http", Category: "c", Level: "info", Message: "m", Data: []byte(`{"url":"u"}`), Rest: []NamedValue{{"event_id", []byte(`"` + wholeEventID + `"`)}}}},
 		Fingerprint: []string{"fp"}, Modules: []byte(`{"a":"1"}`), Tags: []Tag{{"k", "v"}}, Extra: []byte(`{"x":1}`), User: []NamedValue{{"id", []byte(`"1"`)}},
 		Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
 		Trace: TraceContext{TraceID: wholeTraceID, SpanID: wholeSpanID, ParentSpanID: "00f067aa0ba902b7", Op: "http.server", Origin: "auto", Status: "ok",
-			Data: []NamedValue{{"k", []byte(`1`)}}},
+			Data: []NamedValue{{"k", []byte(`1`)}}, Rest: []NamedValue{{"later", []byte("1")}}},
 		Request: &HTTPRequest{URL: "u", Method: "GET", QueryString: []byte(`"q"`), Fragment: "#f", Headers: []Tag{{"h", "v"}}, Cookies: []byte(`"c"`), Env: []byte(`{"E":"1"}`), Data: []byte(`{"d":1}`)},
+		Flaws:   []discard.Flaw{{Field: FieldUnmapped, Count: 12, Keys: "sdk.later, logentry.later, frame.later, stacktrace.later, exception.later, mechanism.later, threads.later, breadcrumbs.later, request.later, later"}},
 	}, got)
 }
 
@@ -72,6 +75,7 @@ func TestWholeCheckIn(t *testing.T) {
 	assert.Equal(t, &CheckIn{
 		ID: wholeEventID, MonitorSlug: "nightly", Status: "ok", Duration: jsonscan.Some(1.5), Timestamp: jsonscan.Timestamp{UnixNano: 2e9, Set: true}, Platform: "python", Release: "r", Environment: "e",
 		ServerName: "host", SDK: sentry.ClientSDK{Name: "sdk", Version: "1"}, Config: []byte(`{"schedule":{}}`), TraceID: wholeTraceID, SpanID: wholeSpanID,
+		Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 1, Keys: "later"}},
 	}, got)
 	got, err = DecodeCheckIn([]byte(`{"monitor_slug":"nightly","duration":"long"}`))
 	require.NoError(t, err)
@@ -85,7 +89,7 @@ func TestWholeCheckIn(t *testing.T) {
 func TestWholeUserReport(t *testing.T) {
 	got, err := DecodeUserReport([]byte(`{"event_id":"` + wholeEventID + `","name":"n","email":"e","comments":"c","later":1}`))
 	require.NoError(t, err)
-	assert.Equal(t, &UserReport{EventID: wholeEventID, Name: "n", Email: "e", Comments: "c"}, got)
+	assert.Equal(t, &UserReport{EventID: wholeEventID, Name: "n", Email: "e", Comments: "c", Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 1, Keys: "later"}}}, got)
 	got, err = DecodeUserReport([]byte(`{"comments":"c","name":7}`))
 	require.NoError(t, err)
 	assert.Equal(t, &UserReport{Comments: "c", Name: "7", Flaws: []discard.Flaw{{Field: "name", Count: 1}}}, got)
@@ -115,7 +119,7 @@ func TestWholeSpan(t *testing.T) {
 	require.NoError(t, err)
 	want := wholeSpanDecoded()
 	assert.Equal(t, &want, got)
-	assert.Equal(t, []discard.Flaw{{Field: "span.links", Count: 1}}, flaws)
+	assert.Equal(t, []discard.Flaw{{Field: FieldUnmapped, Count: 3, Keys: "span.measurements.later, links.later, span.later"}, {Field: "span.links", Count: 1}}, flaws)
 
 	// One instant is enough, and no length is negative.
 	second := jsonscan.Timestamp{UnixNano: 2e9, Set: true}
@@ -144,9 +148,10 @@ func TestWholeTransaction(t *testing.T) {
 		`"spans":[{"start_timestamp":1,"timestamp":2,` + wholeSpan + `},7,{}],"measurements":{"fcp":{"value":1,"unit":"second"}}}`))
 	require.NoError(t, err)
 	root := wholeSpanDecoded()
+	root.Rest = []NamedValue{{"later", []byte("1")}}
 	assert.Equal(t, &Transaction{
-		ErrorEvent: ErrorEvent{EventID: wholeEventID, Transaction: "tx", Timestamp: jsonscan.Timestamp{UnixNano: 2e9, Set: true}, Source: "route", Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
-			Flaws: []discard.Flaw{{Field: "contexts.trace.links", Count: 1}, {Field: "spans.links", Count: 1}, {Field: "spans", Count: 1}}},
+		ErrorEvent: ErrorEvent{EventID: wholeEventID, Transaction: "tx", Timestamp: jsonscan.Timestamp{UnixNano: 2e9, Set: true}, Info: TransactionInfo{Source: "route"}, Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
+			Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 7, Keys: "transaction_info.later, contexts.trace.measurements.later, links.later, contexts.profile.later, spans.measurements.later, spans.later"}, {Field: "contexts.trace.links", Count: 1}, {Field: "spans.links", Count: 1}, {Field: "spans", Count: 1}}},
 		Root: &root, Spans: []Span{wholeSpanDecoded()}, Measurements: []NamedMeasure{{"fcp", 1, "second"}}, ProfileID: wholeEventID, ProfilerID: wholeEventID,
 		Lost: []discard.Loss{{Reason: ReasonSpanNoObject, Count: 1}, {Reason: ReasonSpanInvalidID, Count: 1}},
 	}, got)

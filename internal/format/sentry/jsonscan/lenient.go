@@ -60,15 +60,16 @@ func (l *Lenient) AddFlaw(field string) {
 	l.Flaws = discard.AddFlaw(l.Flaws, field, 1)
 }
 
-// Document reads the payload as one object and visits its members.
-func (l *Lenient) Document(visit func(key string)) *discard.Error {
+// Document reads the payload as one object and visits its members. The key is valid until the next
+// member.
+func (l *Lenient) Document(visit func(key []byte)) *discard.Error {
 	if l.S.Open('{') {
 		for n := 0; ; {
 			key, more := l.S.Member(&n)
 			if !more {
 				break
 			}
-			visit(string(key))
+			visit(key)
 		}
 	}
 	l.S.End()

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package event
+
+import (
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
+// Table describes an object of Sentry's schema: one row per field. Reader, writer and translation
+// follow from it. T is the model of the object.
+//
+// A field of the model is for code that uses its value. Fields that are only carried have no other
+// place than the object's rest: their row states key and kind, and they come back as they were
+// sent.
+//
+// By Sentry's rule, a value of the wrong type costs the field, not the item. A key without a row is
+// counted as FieldUnmapped, because ingest removes it too (relay-event-schema, additional
+// properties without "retain"), unless the table states another policy.
+type Table[T any] struct {
+	name    string // of the object, in flaws: "exception" for "exception.type"
+	rows    []row[T]
+	byKey   map[string]*row[T]
+	rest    func(*T) *[]NamedValue // nil = no carried fields
+	unknown policy
+}
+
+// policy states what happens to members without a row.
+type policy int8
+
+const (
+	countUnknown  policy = iota // ingest removes them
+	keepUnknown                 // ingest retains them
+	ignoreUnknown               // ingest reads a few members of a larger object
+)
+
+// row is a field: its key, its type, how it is read, and how it is written. A nil function means
+// that the field has another place, or none.
+type row[T any] struct {
+	key     string
+	aliases []string
+	kind    Kind
+	name    string // in flaws
+
+	set   func(s Source, t *T, name string)  // from JSON or from an attribute
+	read  func(l *reader, t *T, name string) // from JSON only
+	write func(dst []byte, key string, t *T) []byte
+	visit func(v Visitor, key string, t *T)
+	inner map[string]Kind // kinds of the members of a nested object
+}
+
+// FieldUnmapped is the flaw of a field that has no place in OTLP and that Sentry's ingest drops, or
+// that only ingest sets.
+const FieldUnmapped = "unmapped_field"
+
+// newTable returns the table of an object. Name is the prefix of its fields in flaws, "" at the top
+// level.
+func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *Table[T] {
+	t := &Table[T]{name: name, rest: rest, rows: rows, byKey: make(map[string]*row[T], len(rows))}
+	tables = append(tables, t)
+	for i := range rows {
+		r := &rows[i]
+		if r.name = r.key; name != "" {
+			r.name = name + "." + r.key
+		}
+		for _, key := range append([]string{r.key}, r.aliases...) {
+			t.byKey[key] = r
+		}
+	}
+	return t
+}
+
+// keepingUnknown makes the table carry members without a row.
+func (t *Table[T]) keepingUnknown() *Table[T] { t.unknown = keepUnknown; return t }
+
+// ignoringUnknown makes the table skip members without a row.
+func (t *Table[T]) ignoringUnknown() *Table[T] { t.unknown = ignoreUnknown; return t }
+
+// unprefixed makes flaws of fields have no name of the object before them, as for elements of
+// containers.
+func (t *Table[T]) unprefixed() *Table[T] {
+	for i := range t.rows {
+		t.rows[i].name = t.rows[i].key
+	}
+	return t
+}
+
+// named returns the table under another name, for an object that occurs in several places.
+func (t *Table[T]) named(name string) *Table[T] {
+	other := newTable(name, t.rest, slices.Clone(t.rows)...)
+	other.unknown = t.unknown
+	return other
+}
+
+// read reads an object. It reports false for any other value, which is a flaw unless it is null.
+func (t *Table[T]) read(l *reader, into *T) bool {
+	if l.S.Peek() != '{' {
+		l.TypeMismatch(t.name)
+		return false
+	}
+	l.S.Open('{')
+	for n := 0; ; {
+		key, more := l.S.Member(&n)
+		if !more {
+			return l.S.Err == nil
+		}
+		t.member(l, into, key)
+	}
+}
+
+// document reads the payload, which is one object.
+func (t *Table[T]) document(l *reader, into *T) error {
+	if err := l.Document(func(key []byte) { t.member(l, into, key) }); err != nil {
+		return err
+	}
+	return nil
+}
+
+// member reads the value of a member.
+func (t *Table[T]) member(l *reader, into *T, key []byte) {
+	r, known := t.byKey[string(key)]
+	switch {
+	case known && r.set != nil:
+		r.set(l, into, r.name)
+	case known && r.read != nil:
+		r.read(l, into, r.name)
+	case known && r.kind != kindNone:
+		carry(t.rest(into), r.key, l.JSON(r.kind, r.name))
+	case !known && t.unknown == keepUnknown:
+		l.keep(t.rest(into), key)
+	case !known && t.unknown == ignoreUnknown:
+		l.S.Skip()
+	default:
+		l.unmapped(t.name, key)
+	}
+}
+
+// carry stores a carried value. The last value of a key counts.
+func carry(rest *[]NamedValue, key string, value []byte) {
+	if value == nil {
+		return
+	}
+	for i := range *rest {
+		if (*rest)[i].Name == key {
+			(*rest)[i].Value = value
+			return
+		}
+	}
+	*rest = append(*rest, NamedValue{key, value})
+}
+
+// keep stores the value of an unknown member, as ingest does.
+func (l *reader) keep(rest *[]NamedValue, key []byte) {
+	value := l.Raw()
+	switch {
+	case value == nil || len(key) == 0:
+	case len(*rest) >= jsonscan.MaxAttributes:
+		l.AddFlaw("too_many")
+	default:
+		*rest = append(*rest, NamedValue{string(jsonscan.ValidUTF8(key)), value})
+	}
+}
+
+// unmapped skips a value without a place and counts it, unless it is empty.
+func (l *reader) unmapped(object string, key []byte) {
+	switch string(l.S.Value()) {
+	case "null", `""`, "{}", "[]":
+		return
+	}
+	name := string(jsonscan.ValidUTF8(key[:min(len(key), maxUnmappedKey)]))
+	if object != "" {
+		name = object + "." + name
+	}
+	l.Flaws = discard.AddKey(l.Flaws, FieldUnmapped, name)
+}
+
+// maxUnmappedKey bounds the keys that a flaw lists for its reader.
+const maxUnmappedKey = 64
+
+// append appends the object.
+func (t *Table[T]) append(dst []byte, from *T) []byte {
+	return append(t.appendMembers(append(dst, '{'), from), '}')
+}
+
+// appendMembers appends the members to the object at the end of dst.
+func (t *Table[T]) appendMembers(dst []byte, from *T) []byte {
+	for i := range t.rows {
+		if r := &t.rows[i]; r.write != nil {
+			dst = r.write(dst, r.key, from)
+		}
+	}
+	if t.rest != nil {
+		for _, member := range *t.rest(from) {
+			dst = member.append(dst)
+		}
+	}
+	return dst
+}
+
+// Visit visits the fields that are set and that have a value of their own: neither nested objects
+// nor lists of them.
+func (t *Table[T]) Visit(from *T, v Visitor) {
+	for i := range t.rows {
+		if r := &t.rows[i]; r.visit != nil {
+			r.visit(v, r.key, from)
+		}
+	}
+	if t.rest != nil {
+		for _, member := range *t.rest(from) {
+			v.JSON(member.Name, member.Value)
+		}
+	}
+}
+
+// Set sets a field from an attribute. It is the inverse of Visit.
+func (t *Table[T]) Set(into *T, key string, s Source) {
+	switch r, known := t.byKey[key]; {
+	case known && r.set != nil:
+		r.set(s, into, r.name)
+	case known && r.kind != kindNone:
+		carry(t.rest(into), key, s.JSON(r.kind, r.name))
+	}
+}
+
+// Kinds returns the kind of each field, by key.
+func (t *Table[T]) Kinds() map[string]Kind {
+	kinds := make(map[string]Kind, len(t.rows))
+	for i := range t.rows {
+		kinds[t.rows[i].key] = t.rows[i].kind
+	}
+	return kinds
+}
+
+// tables are all tables, for Schema.
+var tables []interface{ schema() (object string, keys []string) }
+
+func (t *Table[T]) schema() (object string, keys []string) {
+	for i := range t.rows {
+		keys = append(keys, t.rows[i].key)
+	}
+	return t.name, keys
+}
+
+// Schema returns the keys of all objects: by the name of the object, "" for those of items.
+func Schema() map[string][]string {
+	all := map[string][]string{}
+	for _, t := range tables {
+		object, keys := t.schema()
+		all[object] = append(all[object], keys...)
+	}
+	return all
+}

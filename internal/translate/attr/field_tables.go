@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attr
+
+import "github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+
+// The attribute tables of events and of transactions.
+var (
+	EventFields = newFields(
+		Field{Key: semconv.SentryLogger, Field: "logger"},
+		Field{Key: semconv.SentryFingerprint, Field: "fingerprint"},
+		Field{Key: semconv.SentryModules, Field: "modules"},
+		Field{Key: semconv.SentryExtra, Field: "extra"},
+		Field{Key: semconv.SentryCulprit, Field: "culprit"},
+		Field{Key: semconv.SentryChecksum, Field: "checksum"},
+		Field{Key: semconv.SentrySite, Field: "site"},
+		Field{Key: semconv.SentryTimeSpent, Field: "time_spent"},
+		Field{Key: semconv.SentryTemplate, Field: "template"},
+		Field{Key: semconv.SentryMeta, Field: "_meta"},
+		Field{Key: semconv.SentryErrors, Field: "errors"},
+	)
+	TransactionInfoFields = newFields(
+		Field{Key: semconv.SentrySegmentNameSource, Field: "source"},
+		Field{Key: semconv.SentrySegmentNameOriginal, Field: "original"},
+		Field{Key: semconv.SentrySegmentNameChanges, Field: "changes"},
+		Field{Key: semconv.SentrySegmentNamePropagations, Field: "propagations"},
+	)
+	DebugMetaFields = newFields(
+		Field{Key: semconv.SentryDebugMetaImages, Field: "images"},
+		Field{Key: semconv.SentryDebugMetaSDKInfo, Field: "sdk_info"},
+	)
+	SDKFields = newFields(
+		Field{Key: semconv.SentrySDKIntegrations, Field: "integrations"},
+		Field{Key: semconv.SentrySDKPackages, Field: "packages"},
+		Field{Key: semconv.SentrySDKFeatures, Field: "features"},
+		Field{Key: semconv.SentrySDKSettings, Field: "settings"},
+	)
+	RequestFields = newFields(
+		Field{Key: semconv.URLFull, Field: "url"},
+		Field{Key: semconv.HTTPRequestMethod, Field: "method"},
+		Field{Key: semconv.URLFragment, Field: "fragment"},
+		Field{Key: semconv.SentryRequestData, Field: "data"},
+		Field{Key: semconv.SentryRequestCookies, Field: "cookies", Personal: true},
+		Field{Key: semconv.SentryRequestEnv, Field: "env", Personal: true},
+		Field{Key: semconv.SentryRequestProtocol, Field: "protocol"},
+		Field{Key: semconv.SentryRequestAPITarget, Field: "api_target"},
+		Field{Key: semconv.HTTPRequestBodySize, Field: "body_size"},
+		Field{Key: semconv.SentryRequestContentType, Field: "inferred_content_type"},
+	)
+)
+
+// The attribute tables of log records of items.
+var (
+	TraceContextFields = newFields(
+		Field{Key: semconv.SentryOp, Field: "op"},
+		Field{Key: semconv.SentryOrigin, Field: "origin"},
+		Field{Key: semconv.SentryStatus, Field: "status"},
+		Field{Key: semconv.SentryParentSpanID, Field: "parent_span_id"},
+		Field{Key: semconv.SentrySampleRand, Field: "sample_rand"},
+	)
+	RecordFields = newFields( // of an event that is a log record
+		Field{Key: semconv.SentryEventID, Field: "event_id"},
+		Field{Key: semconv.SentrySegmentName, Field: "transaction"},
+		Field{Key: semconv.ServerAddress, Field: "server_name"},
+	)
+	CheckInFields = newFields(
+		Field{Key: semconv.SentryCheckInID, Field: "check_in_id"},
+		Field{Key: semconv.SentryMonitorSlug, Field: "monitor_slug"},
+		Field{Key: semconv.SentryCheckInStatus, Field: "status"},
+		Field{Key: semconv.SentryCheckInDuration, Field: "duration"},
+		Field{Key: semconv.ServerAddress, Field: "server_name"},
+		Field{Key: semconv.SentryMonitorConfig, Field: "monitor_config"},
+	)
+	UserReportFields = newFields(
+		Field{Key: semconv.SentryFeedbackAssociatedEventID, Field: "event_id"},
+		Field{Key: semconv.SentryFeedbackName, Field: "name"},
+		Field{Key: semconv.SentryFeedbackContactEmail, Field: "email", Personal: true},
+	)
+)
+
+// StreamedSpanFields is the attribute table of spans in containers.
+var StreamedSpanFields = newFields(
+	Field{Key: semconv.SentryKind, Field: "kind"},
+	Field{Key: semconv.SentryIsSegment, Field: "is_segment"},
+	Field{Key: semconv.SentryIsRemote, Field: "is_remote"},
+)
+
+// SpanFields is the attribute table of spans of transactions and standalone spans.
+var SpanFields = newFields(
+	Field{Key: semconv.SentryOp, Field: "op"},
+	Field{Key: semconv.SentryOrigin, Field: "origin"},
+	Field{Key: semconv.SentryKind, Field: "kind"},
+	Field{Key: semconv.SentryPlatform, Field: "platform"},
+	Field{Key: semconv.SentrySegmentID, Field: "segment_id"},
+	Field{Key: semconv.SentryIsSegment, Field: "is_segment"},
+	Field{Key: semconv.SentryIsRemote, Field: "is_remote"},
+	Field{Key: semconv.SentryExclusiveTime, Field: "exclusive_time"},
+)
