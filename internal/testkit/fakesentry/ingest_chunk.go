@@ -33,6 +33,14 @@ func Verdict(e *sentry.Envelope) string {
 		return logsVerdict(&e.Header, item)
 	case sentry.ItemTraceMetric:
 		return metricsVerdict(&e.Header, item)
+	case sentry.ItemSessions:
+		return sessionsVerdict(&e.Header, item)
+	case sentry.ItemClientReport:
+		return clientReportVerdict(&e.Header, item)
+	case sentry.ItemCheckIn:
+		return checkInVerdict(&e.Header, item)
+	case sentry.ItemUserReport:
+		return userReportVerdict(&e.Header, item)
 	default:
 		return "item type " + string(item.Header.Type)
 	}

@@ -62,7 +62,14 @@ func metricsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 }
 
 func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentType string, most int, verdict func(*ingestElement) string) string {
-	var c struct{ Items []ingestElement }
+	var c struct {
+		Version  int
+		Settings struct {
+			IP        string `json:"infer_ip"`
+			UserAgent string `json:"infer_user_agent"`
+		} `json:"ingest_settings"`
+		Items []ingestElement
+	}
 	if err := json.Unmarshal(item.Payload, &c); err != nil {
 		return "invalid_json: " + err.Error()
 	}
@@ -71,6 +78,8 @@ func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentTy
 		return "content type"
 	case !item.Header.ItemCount.Set || item.Header.ItemCount.Value != len(c.Items) || len(c.Items) == 0 || len(c.Items) > most:
 		return "item_count"
+	case c.Version != 2 || c.Settings.IP != "never" || c.Settings.UserAgent != "never":
+		return "the sender's address and user agent become those of the user"
 	case len(item.Payload) > 1<<20:
 		return "too large"
 	case header.Trace != nil:

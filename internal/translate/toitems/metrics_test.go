@@ -92,6 +92,7 @@ func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[stri
 				continue
 			}
 			back := FromMetrics(fromsentry.SessionsToMetrics(sent, src), metricOptions)
+			requireStored(t, name, back)
 			for _, a := range sent.Aggregates {
 				if !a.Started.Set {
 					a.Started.UnixNano = receivedNano - receivedNano%attr.NanosPerMinute
@@ -116,6 +117,7 @@ func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[stri
 				continue
 			}
 			back := FromMetrics(fromsentry.SessionToMetrics(sent, src), metricOptions)
+			requireStored(t, name, back)
 			if sent.Status != event.SessionOngoing {
 				want = append(want, "ended once")
 			}
@@ -133,6 +135,7 @@ func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[stri
 				continue
 			}
 			back := FromMetrics(fromsentry.ClientReportToMetrics(sent, src), metricOptions)
+			requireStored(t, name, back)
 			require.Empty(t, back.Lost, name)
 			totals := map[string]int64{}
 			for _, e := range sent.Events {

@@ -16,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
@@ -108,6 +109,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		}
 		back := FromLogs(fromsentry.CheckInToLogs(sent, src), LogOptions{Options: options})
 		require.Len(t, back.Items, 1, name)
+		requireStored(t, name, back)
 		returned, err := event.DecodeCheckIn(back.Items[0].Payload)
 		require.NoError(t, err, name)
 		sent.Flaws, sent.Timestamp.WholeSeconds = nil, false
@@ -124,6 +126,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		}
 		back := FromLogs(fromsentry.UserReportToLogs(sent, src), LogOptions{Options: options})
 		require.Len(t, back.Items, 1, name)
+		requireStored(t, name, back)
 		returned, err := event.DecodeUserReport(back.Items[0].Payload)
 		require.NoError(t, err, name)
 		sent.Flaws, sent.EventID = nil, attr.FirstText(sent.EventID, src.EventID)
@@ -136,6 +139,15 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 	slices.Sort(got)
 	assert.Equal(t, without(want, got), without(got, want), "%s: lines that were sent and did not come back, and vice versa", name)
 	assert.Len(t, got, len(want), name)
+}
+
+// requireStored checks that ingest stores each item.
+func requireStored(t *testing.T, name string, back tosentry.Export) {
+	t.Helper()
+	for _, item := range back.Items {
+		envelope := &sentry.Envelope{Header: sentry.EnvelopeHeader{EventID: item.EventID, Trace: item.Trace}, Items: []sentry.Item{item.Item}}
+		require.Empty(t, fakesentry.Verdict(envelope), "%s: %s", name, item.Payload)
+	}
 }
 
 func without(lines, others []string) (only []string) {

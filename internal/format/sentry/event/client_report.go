@@ -3,8 +3,6 @@
 package event
 
 import (
-	"time"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -40,16 +38,7 @@ const (
 
 // clientReports is the table of ClientReport. Ingest requires discarded_events, which may be empty.
 var ClientReports = newTable[ClientReport]("", nil,
-	row[ClientReport]{
-		key:  "timestamp",
-		read: func(l *reader, r *ClientReport, name string) { r.Timestamp = l.Time(name) },
-		write: func(dst []byte, key string, r *ClientReport) []byte {
-			if !r.Timestamp.Set {
-				return dst
-			}
-			return jsonscan.AppendText(dst, key, time.Unix(0, int64(r.Timestamp.UnixNano)).UTC().Format(time.RFC3339Nano))
-		},
-	},
+	dateTime("timestamp", func(r *ClientReport) *jsonscan.Timestamp { return &r.Timestamp }),
 	lostEvents("discarded_events", OutcomeClientDiscard),
 	lostEvents("rate_limited_events", OutcomeRateLimited),
 	lostEvents("filtered_events", OutcomeFiltered),
@@ -72,7 +61,7 @@ func lostEvents(key, outcome string) row[ClientReport] {
 					dst = LostEventEntries.append(appendComma(dst), e)
 				}
 			}
-			if dst[len(dst)-1] == '[' {
+			if dst[len(dst)-1] == '[' && outcome != OutcomeClientDiscard {
 				return dst[:before]
 			}
 			return append(dst, ']')

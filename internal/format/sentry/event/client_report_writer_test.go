@@ -25,4 +25,5 @@ func TestAppendClientReport(t *testing.T) {
 	again, err := DecodeClientReport(payload)
 	require.NoError(t, err)
 	assert.Equal(t, report, again)
+	assert.JSONEq(t, `{"discarded_events":[]}`, string(AppendClientReport(nil, &ClientReport{})), "ingest requires the list")
 }

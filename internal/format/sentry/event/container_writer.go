@@ -27,7 +27,7 @@ func (w *ContainerWriter) Add(e Element) bool {
 	before := len(w.payload)
 	separator := ","
 	if w.elements == 0 {
-		separator = `{"items":[`
+		separator = beginOfContainer
 	}
 	w.payload = e.append(append(w.payload, separator...))
 	if len(w.payload)+len(endOfContainer) > w.limit {
@@ -37,6 +37,11 @@ func (w *ContainerWriter) Add(e Element) bool {
 	w.elements++
 	return true
 }
+
+// beginOfContainer tells ingest to complete nothing from the request: its sender is the collector,
+// not the application. Without a version, ingest adds the sender's user agent to logs and metrics
+// (relay-server/src/processing/logs/process.rs).
+const beginOfContainer = `{"version":2,"ingest_settings":{"infer_ip":"never","infer_user_agent":"never"},"items":[`
 
 const endOfContainer = "]}"
 

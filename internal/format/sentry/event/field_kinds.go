@@ -4,6 +4,7 @@ package event
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -190,6 +191,19 @@ func instant[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 			}
 		},
 	}
+}
+
+// dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): a number would cost the
+// whole item.
+func dateTime[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
+	r := instant(key, at)
+	r.write = func(dst []byte, key string, t *T) []byte {
+		if instant := at(t); instant.Set {
+			return jsonscan.AppendText(dst, key, time.Unix(0, int64(instant.UnixNano)).UTC().Format(time.RFC3339Nano))
+		}
+		return dst
+	}
+	return r
 }
 
 func texts[T any](key string, at func(*T) *[]string) row[T] {

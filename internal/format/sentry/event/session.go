@@ -130,7 +130,7 @@ var sessionsAttributes = newTable[Sessions]("attrs", nil,
 )
 
 var SessionAggregates = newTable[SessionAggregate]("aggregates", nil,
-	instant("started", func(a *SessionAggregate) *jsonscan.Timestamp { return &a.Started }),
+	dateTime("started", func(a *SessionAggregate) *jsonscan.Timestamp { return &a.Started }),
 	quantity("exited", func(a *SessionAggregate) *int64 { return &a.Exited }),
 	quantity("errored", func(a *SessionAggregate) *int64 { return &a.Errored }),
 	quantity("abnormal", func(a *SessionAggregate) *int64 { return &a.Abnormal }),

@@ -234,7 +234,9 @@ func (t *Table[T]) Kinds() map[string]Kind {
 }
 
 // tables are all tables, for Schema.
-var tables []interface{ schema() (object string, keys []string) }
+var tables []interface {
+	schema() (object string, keys []string)
+}
 
 func (t *Table[T]) schema() (object string, keys []string) {
 	for i := range t.rows {
