@@ -38,13 +38,14 @@ const (
 // Project: members of Sentry's request and response. Sentry's Go SDK 0.50 sends the address of the
 // server.
 const (
-	SentryRequestQueryString = "sentry.request.query_string"
-	SentryRequestData        = "sentry.request.data"
-	SentryRequestCookies     = "sentry.request.cookies"
-	SentryRequestEnv         = "sentry.request.env"
-	SentryRequestProtocol    = "sentry.request.protocol"
-	SentryRequestAPITarget   = "sentry.request.api_target"
-	SentryRequestContentType = "sentry.request.inferred_content_type"
-	SentryResponseCookies    = "sentry.response.cookies"
-	SentryServerAddress      = "sentry.server.address"
+	SentryRequestPrefix              = "sentry.request."
+	SentryRequestQueryString         = "sentry.request.query_string"
+	SentryRequestData                = "sentry.request.data"
+	SentryRequestCookies             = "sentry.request.cookies"
+	SentryRequestEnv                 = "sentry.request.env"
+	SentryRequestProtocol            = "sentry.request.protocol"
+	SentryRequestAPITarget           = "sentry.request.api_target"
+	SentryRequestInferredContentType = "sentry.request.inferred_content_type"
+	SentryResponseCookies            = "sentry.response.cookies"
+	SentryServerAddress              = "sentry.server.address"
 )

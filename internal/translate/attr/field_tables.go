@@ -45,7 +45,7 @@ var (
 		Field{Key: semconv.SentryRequestProtocol, Field: "protocol"},
 		Field{Key: semconv.SentryRequestAPITarget, Field: "api_target"},
 		Field{Key: semconv.HTTPRequestBodySize, Field: "body_size"},
-		Field{Key: semconv.SentryRequestContentType, Field: "inferred_content_type"},
+		Field{Key: semconv.SentryRequestInferredContentType, Field: "inferred_content_type"},
 	)
 )
 

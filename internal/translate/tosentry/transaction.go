@@ -70,7 +70,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
-		case key == semconv.SentryReplayID, strings.HasPrefix(key, sentryRequestPrefix) && t.Request != nil:
+		case key == semconv.SentryReplayID, strings.HasPrefix(key, semconv.SentryRequestPrefix) && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
 		case attr.UserField(key) != "" && (e.resource.FromSentry || key != semconv.ClientAddress):
 		default:
@@ -135,9 +135,6 @@ func AppendUserField(user []event.NamedValue, key string, value pcommon.Value, f
 	}
 	return user, ok
 }
-
-// sentryRequestPrefix is that of attributes that only fromsentry.putRequest sets.
-const sentryRequestPrefix = "sentry.request."
 
 // RequestOf is the inverse of fromsentry.putRequest. Attributes with an OpenTelemetry name also
 // remain in the data of the span, where Sentry reads them for spans; for events, it reads them from

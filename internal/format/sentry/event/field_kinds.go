@@ -193,8 +193,8 @@ func instant[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 	}
 }
 
-// dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): a number would cost the
-// whole item.
+// dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): a number would cost
+// the whole item.
 func dateTime[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 	r := instant(key, at)
 	r.write = func(dst []byte, key string, t *T) []byte {
