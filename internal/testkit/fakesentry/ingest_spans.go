@@ -184,6 +184,44 @@ func containerVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 	return ""
 }
 
+// oneType reports whether all elements are scalars of one type: ingest removes other lists
+// (relay-event-normalization, eap).
+func oneType(list []any) bool {
+	for _, element := range list {
+		switch element.(type) {
+		case string, bool, float64:
+			if fmt.Sprintf("%T", element) != fmt.Sprintf("%T", list[0]) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// StoredNames returns the names under which ingest stores the spans of an item. Those of a
+// transaction get a name from their data or, without one, from their operation, which is not the
+// name that was sent (relay-spans/src/v1_to_v2.rs); here, "".
+func StoredNames(item *sentry.Item) (names []string) {
+	if item.Header.Type == sentry.ItemTransaction {
+		var t ingestTransaction
+		_ = json.Unmarshal(item.Payload, &t)
+		names = append(names, *t.Transaction)
+		for i := range t.Spans {
+			name, _ := t.Spans[i].Data["sentry.name"].(string)
+			names = append(names, name)
+		}
+		return names
+	}
+	var c ingestContainer
+	_ = json.Unmarshal(item.Payload, &c)
+	for i := range c.Items {
+		names = append(names, *c.Items[i].Name)
+	}
+	return names
+}
+
 func attributeVerdict(key string, kind *string, value any) string {
 	if kind == nil || value == nil {
 		return "attribute " + key + " without type or value"
@@ -197,7 +235,7 @@ func attributeVerdict(key string, kind *string, value any) string {
 	case float64:
 		ok = *kind == "double" || *kind == "integer" && v == math.Trunc(v)
 	case []any:
-		ok = *kind == "array"
+		ok = *kind == "array" && oneType(v)
 	}
 	if !ok {
 		return fmt.Sprintf("attribute %s: %v is no %s", key, value, *kind)

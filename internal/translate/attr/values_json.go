@@ -90,9 +90,17 @@ func TypedAttribute(key string, value pcommon.Value) event.Attribute {
 }
 
 func isFlat(list pcommon.Slice) bool {
-	for _, element := range list.All() {
+	for i, element := range list.All() {
 		switch element.Type() {
-		case pcommon.ValueTypeMap, pcommon.ValueTypeSlice, pcommon.ValueTypeEmpty, pcommon.ValueTypeBytes:
+		case pcommon.ValueTypeStr, pcommon.ValueTypeBool, pcommon.ValueTypeInt:
+		case pcommon.ValueTypeDouble:
+			if !IsFinite(element.Double()) {
+				return false
+			}
+		default:
+			return false
+		}
+		if i > 0 && element.Type() != list.At(0).Type() {
 			return false
 		}
 	}

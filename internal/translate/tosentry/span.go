@@ -74,7 +74,7 @@ func originText(text string) string {
 func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Span {
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
-	if !e.resource.FromSentry && out.Description != s.Name() {
+	if !e.resource.FromSentry { // otherwise, ingest derives a name from the operation
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: attr.JsonString(s.Name())})
 	}
 	p := e.profilingOf(s)

