@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Sentry's ingest formats messages with the crate dynfmt 0.2 (relay-event-normalization/src/logentry.rs).
+// Its patterns for placeholders, from src/python.rs and src/curly.rs, are in the test of this file.
+
+const (
+	// maxFormatted is the limit of ingest, in bytes: 8,192 characters of up to four bytes. It does
+	// not format messages above it.
+	maxFormatted = 4 * 8192
+
+	// maxParams bounds the memory for parameters. As JSON, a text of maxFormatted has up to six
+	// times its size, so larger parameters cannot all be in the message.
+	maxParams = 8 * maxFormatted
+
+	// A short template can repeat a long parameter, and a float of six bytes has 326 digits.
+	// Real templates use each parameter once, and few such floats.
+	formattedGrowth = 4
+	formattedSpare  = 1 << 10
+)
+
+// FormatMessage returns the text that Sentry's ingest makes of a template and its parameters: a
+// JSON list, or an object. It returns false if ingest makes none, and shows the template:
+//
+//   - The parameters are neither a list nor an object.
+//   - The template has no placeholder. In a template with "%", only Python's are placeholders
+//     ("%s", "%d", "%(name)s"), otherwise "{}", "{0}" and "{name}".
+//   - A parameter is missing or null, or is not of the type of its placeholder. A list has no
+//     names, and an object nothing else.
+//   - The text is longer than 32 KiB.
+//
+// Width, precision and sign have no effect. Unused parameters do not matter.
+//
+// The text is at most four times as long as template and parameters together, plus 1 KiB. Longer
+// ones are not formatted, although ingest might.
+func FormatMessage(template string, params []byte) (formatted string, ok bool) {
+	next := nextCurly
+	if strings.Contains(template, "%") {
+		next = nextPython
+	}
+	// A longer template could only become short enough if its names of parameters are long.
+	if len(template) > maxFormatted || len(params) > maxParams {
+		return "", false
+	}
+	p, found := next(template, 0)
+	if !found {
+		return "", false
+	}
+	args, ok := newArguments(params)
+	if !ok {
+		return "", false
+	}
+	limit := min(maxFormatted, formattedGrowth*(len(template)+len(params))+formattedSpare)
+	var text []byte
+	end := 0
+	for ; found; p, found = next(template, end) {
+		text = append(text, template[end:p.start]...)
+		if text, ok = args.append(text, &p); !ok || len(text) > limit {
+			return "", false
+		}
+		end = p.end
+	}
+	if text = append(text, template[end:]...); len(text) > limit {
+		return "", false
+	}
+	return string(text), true
+}
+
+// placeholder is the place of a parameter in a template.
+type placeholder struct {
+	start, end int
+	key        string // "" = the next parameter
+	kind       byte   // Python's conversion type, or inBraces
+	alternate  bool   // the flag "#"
+}
+
+const inBraces = '{'
+
+// nextCurly returns the next "{}", "{0}" or "{name}" from a position.
+func nextCurly(text string, from int) (p placeholder, ok bool) {
+	for {
+		open := strings.IndexByte(text[from:], '{')
+		if open < 0 {
+			return p, false
+		}
+		open += from
+		from = skip(text, open+1, isWord)
+		if from < len(text) && text[from] == '}' {
+			return placeholder{start: open, end: from + 1, key: text[open+1 : from], kind: inBraces}, true
+		}
+	}
+}
+
+// nextPython returns the next placeholder of Python from a position: "%", then optionally a name in
+// parentheses, flags, a width, a precision and lengths, then the type.
+func nextPython(text string, from int) (p placeholder, ok bool) {
+	for {
+		start := strings.IndexByte(text[from:], '%')
+		if start < 0 {
+			return p, false
+		}
+		start += from
+		from = start + 1
+		if from < len(text) && text[from] == '(' {
+			end := skip(text, from+1, isWord)
+			if end > from+1 && end < len(text) && text[end] == ')' {
+				if p, ok = conversion(text, end+1); ok {
+					p.start, p.key = start, text[from+1:end]
+					return p, true
+				}
+			}
+		}
+		if p, ok = conversion(text, from); ok {
+			p.start = start
+			return p, true
+		}
+	}
+}
+
+// conversion reads a placeholder of Python after its name. The pattern tries each width and
+// precision, the longest first, and none; only those that can lead to a type are tried here.
+func conversion(text string, at int) (p placeholder, ok bool) {
+	flags := at
+	for at < len(text) && strings.IndexByte("#0-+", text[at]) >= 0 { // no blank: "100% done" is text
+		at++
+	}
+	p.alternate = strings.Contains(text[flags:at], "#")
+	if strings.HasPrefix(text[at:], "*") && p.precise(text, at+1) {
+		return p, true
+	}
+	width := skip(text, at, unicode.IsDigit)
+	if p.precise(text, width) {
+		return p, true
+	}
+	// The last digit may be the dot of the precision "*".
+	return p, width > at && strings.HasPrefix(text[width:], "*") && p.typed(text, width+1)
+}
+
+// precise reads an optional precision and the type. Any character is the dot: the type of "%x3d" is
+// d.
+func (p *placeholder) precise(text string, at int) bool {
+	if dot, size := utf8.DecodeRuneInString(text[at:]); size > 0 && dot != '\n' {
+		after := at + size
+		if strings.HasPrefix(text[after:], "*") && p.typed(text, after+1) {
+			return true
+		}
+		if end := skip(text, after, unicode.IsDigit); end > after && p.typed(text, end) {
+			return true
+		}
+	}
+	return p.typed(text, at)
+}
+
+// typed reads lengths, which have no meaning, and the type.
+func (p *placeholder) typed(text string, at int) bool {
+	for at < len(text) && strings.IndexByte("hlL", text[at]) >= 0 {
+		at++
+	}
+	if at == len(text) || strings.IndexByte("diouxXeEfFgGcrs%", text[at]) < 0 {
+		return false
+	}
+	p.kind, p.end = text[at], at+1
+	return true
+}
+
+// skip returns the end of a run of characters.
+func skip(text string, at int, is func(rune) bool) int {
+	for i, r := range text[at:] {
+		if !is(r) {
+			return at + i
+		}
+	}
+	return len(text)
+}
+
+// isWord reports whether a pattern of Rust has the character in \w.
+func isWord(r rune) bool {
+	return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc) || r == 0x200c || r == 0x200d
+}
+
+// arguments are the parameters of a message.
+type arguments struct {
+	list  []any
+	named map[string]any
+	next  uint64 // position in list
+}
+
+func newArguments(params []byte) (args arguments, ok bool) {
+	var value any
+	decoder := json.NewDecoder(bytes.NewReader(params))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil {
+		return args, false
+	}
+	args.list, ok = value.([]any)
+	if !ok {
+		args.named, ok = value.(map[string]any)
+	}
+	return args, ok
+}
+
+// at returns a parameter, or nil if it is missing or null.
+func (a *arguments) at(i uint64) any {
+	if i < uint64(len(a.list)) {
+		return a.list[i]
+	}
+	return nil
+}
+
+// of returns the parameter with a name, or the next one for "".
+func (a *arguments) of(name string) any {
+	if name != "" {
+		return a.named[name]
+	}
+	a.next++
+	return a.at(a.next - 1)
+}
+
+// append appends the parameter of a placeholder, or returns false if it is missing or null.
+func (a *arguments) append(dst []byte, p *placeholder) ([]byte, bool) {
+	if p.kind == '%' { // of no parameter
+		return append(dst, '%'), true
+	}
+	var value any
+	if i, err := strconv.ParseUint(p.key, 10, 64); err == nil && p.kind == inBraces {
+		value = a.at(i)
+	} else {
+		value = a.of(p.key)
+	}
+	switch {
+	case value == nil:
+		return dst, false
+	case p.kind == 'r':
+		return appendJSONValue(dst, value, p.alternate, 0)
+	}
+	return appendArgument(dst, value, p.kind, p.alternate)
+}
+
+// appendArgument appends a value, or returns false if the type of the placeholder is not for such
+// values (src/formatter.rs). alternate is the flag "#".
+func appendArgument(dst []byte, value any, kind byte, alternate bool) ([]byte, bool) {
+	integer, float := strings.IndexByte("oxX", kind) >= 0, kind == 'e' || kind == 'E'
+	switch value := value.(type) {
+	case json.Number:
+		bits, f, isFloat, ok := number(value)
+		switch {
+		case !ok || integer && isFloat || float && !isFloat:
+			return dst, false
+		case integer:
+			return appendBits(dst, bits, kind, alternate), true
+		case float:
+			return append(dst, strings.Replace(scientific(f, ""), "e", string(kind), 1)...), true
+		case isFloat:
+			return strconv.AppendFloat(dst, f, 'f', -1, 64), true
+		}
+		return append(dst, value...), true
+	case string:
+		return append(dst, value...), !integer && !float
+	}
+	if integer || float {
+		return dst, false
+	}
+	return appendJSONValue(dst, value, alternate, 0)
+}
+
+// number returns an integer of 64 bits (in two's complement), or any other number as a float.
+func number(text json.Number) (bits uint64, f float64, isFloat, ok bool) {
+	if text != "-0" {
+		if i, err := text.Int64(); err == nil {
+			return uint64(i), 0, false, true
+		}
+		if u, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+			return u, 0, false, true
+		}
+	}
+	f, err := text.Float64()
+	return 0, f, true, err == nil
+}
+
+// appendBits appends an integer. Rust's prefixes are lower case.
+func appendBits(dst []byte, bits uint64, kind byte, alternate bool) []byte {
+	base, prefix := 16, "0x"
+	if kind == 'o' {
+		base, prefix = 8, "0o"
+	}
+	if alternate {
+		dst = append(dst, prefix...)
+	}
+	digits := strconv.FormatUint(bits, base)
+	if kind == 'X' {
+		digits = strings.ToUpper(digits)
+	}
+	return append(dst, digits...)
+}
+
+// scientific returns a float with the shortest exponent. plus is the sign of positive ones.
+func scientific(f float64, plus string) string {
+	digits, exponent, _ := strings.Cut(strconv.FormatFloat(f, 'e', -1, 64), "e")
+	sign, exponent := exponent[:1], strings.TrimLeft(exponent[1:], "0")
+	if sign == "+" {
+		sign = plus
+	}
+	if exponent == "" {
+		exponent = "0"
+	}
+	return digits + "e" + sign + exponent
+}
+
+// appendJSONValue appends a value as the crate serde_json writes it: members in the order of their
+// names and, if pretty, each on its own line. It returns false beyond the limit. Only DEL is escaped here and not there.
+func appendJSONValue(dst []byte, value any, pretty bool, depth int) (_ []byte, ok bool) {
+	if len(dst) > maxFormatted {
+		return dst, false
+	}
+	line := func(depth int) {
+		if pretty {
+			dst = append(append(dst, '\n'), strings.Repeat("  ", depth)...)
+		}
+	}
+	switch value := value.(type) {
+	case nil:
+		return append(dst, "null"...), true
+	case bool:
+		return strconv.AppendBool(dst, value), true
+	case string:
+		return appendQuoted(dst, value), true
+	case json.Number:
+		_, f, isFloat, ok := number(value)
+		if !isFloat {
+			return append(dst, value...), ok
+		}
+		return append(dst, jsonFloat(f)...), ok
+	case []any:
+		dst = append(dst, '[')
+		for i, element := range value {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			line(depth + 1)
+			if dst, ok = appendJSONValue(dst, element, pretty, depth+1); !ok {
+				return dst, false
+			}
+		}
+		if len(value) > 0 {
+			line(depth)
+		}
+		return append(dst, ']'), true
+	case map[string]any:
+		dst = append(dst, '{')
+		for i, key := range slices.Sorted(maps.Keys(value)) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			line(depth + 1)
+			dst = append(appendQuoted(dst, key), ':')
+			if pretty {
+				dst = append(dst, ' ')
+			}
+			if dst, ok = appendJSONValue(dst, value[key], pretty, depth+1); !ok {
+				return dst, false
+			}
+		}
+		if len(value) > 0 {
+			line(depth)
+		}
+		return append(dst, '}'), true
+	}
+	return dst, false
+}
+
+// appendQuoted appends a text in quotes, with the escapes of serde_json.
+func appendQuoted(dst []byte, text string) []byte {
+	dst = append(dst, '"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c >= ' ':
+			dst = append(dst, c)
+		default:
+			if short := strings.IndexByte("\b\t\n\f\r", c); short >= 0 {
+				dst = append(dst, '\\', "btnfr"[short])
+			} else {
+				dst = fmt.Appendf(dst, `\u%04x`, c)
+			}
+		}
+	}
+	return append(dst, '"')
+}
+
+// jsonFloat returns a float as serde_json writes it.
+func jsonFloat(f float64) string {
+	if size := math.Abs(f); size != 0 && (size < 1e-5 || size >= 1e16) {
+		return scientific(f, "+")
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
