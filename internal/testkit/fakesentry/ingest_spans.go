@@ -78,10 +78,12 @@ type ingestContainer struct {
 }
 
 var (
-	ingestTraceID  = regexp.MustCompile(`^[0-9a-f]{32}$`)
-	ingestSpanID   = regexp.MustCompile(`^[0-9a-f]{16}$`)
-	ingestOrigin   = regexp.MustCompile(`^[a-zA-Z0-9_.]{1,128}$`)
-	ingestStatuses = strings.Fields("ok cancelled unknown_error invalid_argument deadline_exceeded not_found already_exists permission_denied " +
+	ingestTraceID = regexp.MustCompile(`^[0-9a-f]{32}$`)
+	ingestSpanID  = regexp.MustCompile(`^[0-9a-f]{16}$`)
+	ingestOrigin  = regexp.MustCompile(`^[a-zA-Z0-9_.]{1,128}$`)
+	// Ingest stores these names. It also reads "success", "failure" and "unknown_error", but stores
+	// another name: a sender must not use them (relay-base-schema/src/spans.rs).
+	ingestStatuses = strings.Fields("ok cancelled unknown invalid_argument deadline_exceeded not_found already_exists permission_denied " +
 		"resource_exhausted failed_precondition aborted out_of_range unimplemented internal_error unavailable data_loss unauthenticated")
 )
 

@@ -8,20 +8,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// StatusNames are Sentry's names of the gRPC codes, by number. Its schema also accepts the number.
+// StatusNames are Sentry's names of the gRPC codes, by number: ingest accepts both, and stores the
+// name (relay-base-schema/src/spans.rs). It also reads "unknown_error", the old name of code 2, but
+// since Relay 25.10 as "internal_error".
 var StatusNames = [...]string{
 	"ok", "cancelled", "unknown", "invalid_argument", "deadline_exceeded", "not_found", "already_exists", "permission_denied",
 	"resource_exhausted", "failed_precondition", "aborted", "out_of_range", "unimplemented", "internal_error", "unavailable",
 	"data_loss", "unauthenticated",
-}
-
-// SentStatus returns the spelling that ingest accepts: it writes "unknown" but does not read it
-// (relay-base-schema/src/spans.rs).
-func SentStatus(name string) string {
-	if name == "unknown" {
-		return "unknown_error"
-	}
-	return name
 }
 
 // ResponseStatus returns the span status of an HTTP or gRPC response, or "" if it is unknown or
@@ -34,7 +27,7 @@ func ResponseStatus(attrs pcommon.Map) string {
 	}
 	for _, key := range []string{semconv.RPCGRPCStatusCode, semconv.RPCResponseStatusCode} {
 		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(StatusNames)) {
-			return SentStatus(StatusNames[code.Int()])
+			return StatusNames[code.Int()]
 		}
 	}
 	return ""

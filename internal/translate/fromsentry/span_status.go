@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// statusAliases maps old names, and the second name of code 2, to current names.
-var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "unknown"}
+// statusAliases maps old names to current names, as ingest does (relay-base-schema/src/spans.rs).
+var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "internal_error"}
 
 // setStatus sets the status: ok becomes Ok, and a missing status Unset. All others become Error,
 // with the span's own message or Sentry's name of the status. Streamed spans have only "error",

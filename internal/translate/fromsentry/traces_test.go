@@ -203,7 +203,7 @@ func TestSpanStatus(t *testing.T) {
 	for _, test := range []struct{ sent, message, want string }{
 		{"", "", "Unset "}, {"unset", "", "Unset "}, {"ok", "", "Ok "}, {"0", "", "Ok "}, {"success", "", "Ok "}, {"OK", "", "Ok "},
 		{"not_found", "", "Error not_found"}, {"5", "", "Error not_found"}, {"cancelled", "", "Error cancelled"},
-		{"unknown", "", "Error unknown"}, {"unknown_error", "", "Error unknown"}, {"failure", "", "Error internal_error"},
+		{"unknown", "", "Error unknown"}, {"unknown_error", "", "Error internal_error"}, {"2", "", "Error unknown"}, {"failure", "", "Error internal_error"},
 		{"error", "", "Error "}, {"error", "timeout", "Error timeout"}, {"99", "", "Error 99"}, {"custom", "", "Error custom"},
 	} {
 		status := ptrace.NewStatus()

@@ -19,7 +19,7 @@ func StatusName(s ptrace.Span, fromSentry bool) string {
 	case s.Status().Code() == ptrace.StatusCodeOk:
 		return "ok"
 	case s.Status().Code() == ptrace.StatusCodeError && slices.Contains(attr.StatusNames[:], message):
-		return attr.SentStatus(message)
+		return message
 	case fromSentry && s.Status().Code() == ptrace.StatusCodeUnset:
 		return ""
 	}

@@ -180,9 +180,9 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 	}
 }
 
-// expectStatus returns the current name in ingest's spelling.
+// expectStatus returns the name that ingest stores.
 func expectStatus(sent string) string {
-	renamed := map[string]string{"success": "ok", "failure": "internal_error", "unknown": "unknown_error", "unset": "", "13": "internal_error"}
+	renamed := map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "internal_error", "unset": "", "13": "internal_error"}
 	if name, ok := renamed[sent]; ok {
 		return name
 	}

@@ -15,7 +15,7 @@ var levels = map[string]string{
 	"10": "debug", "20": "info", "30": "warning", "40": "error", "50": "fatal",
 }
 
-// LevelOf returns the word that Sentry's ingest stores for a level, or "" if ingest removes it. text
-// is a word, or a number as written. A number in quotes is read as the number, although ingest
+// LevelOf returns the word that Sentry's ingest stores for a level, or "" if ingest removes it. The
+// text is a word, or a number as written. A number in quotes is read as the number, although ingest
 // removes it: the meaning is clear.
 func LevelOf(text string) string { return levels[text] }

@@ -15,8 +15,9 @@ import (
 	"unicode/utf8"
 )
 
-// Sentry's ingest formats messages with the crate dynfmt 0.2 (relay-event-normalization/src/logentry.rs).
-// Its patterns for placeholders, from src/python.rs and src/curly.rs, are in the test of this file.
+// Sentry's ingest formats messages with the crate dynfmt 0.2
+// (relay-event-normalization/src/logentry.rs). The test of this file has its patterns for
+// placeholders (src/python.rs, src/curly.rs).
 
 const (
 	// maxFormatted is the limit of ingest, in bytes: 8,192 characters of up to four bytes. It does
@@ -321,7 +322,7 @@ func scientific(f float64, plus string) string {
 }
 
 // appendJSONValue appends a value as the crate serde_json writes it: members in the order of their
-// names and, if pretty, each on its own line. It returns false beyond the limit. Only DEL is escaped here and not there.
+// names and, if pretty, each on its own line. It returns false beyond the limit.
 func appendJSONValue(dst []byte, value any, pretty bool, depth int) (_ []byte, ok bool) {
 	if len(dst) > maxFormatted {
 		return dst, false

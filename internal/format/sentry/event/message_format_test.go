@@ -164,8 +164,8 @@ func TestFormatMessageBounded(t *testing.T) {
 	}
 }
 
-// pythonPattern and curlyPattern are those of dynfmt 0.2 (src/python.rs, src/curly.rs). Rust's \w and
-// \d are Unicode, and its extended syntax omits the blank of the flags.
+// pythonPattern and curlyPattern are those of dynfmt 0.2 (src/python.rs, src/curly.rs). Rust's \w
+// and \d are Unicode, and its extended syntax omits the blank of the flags.
 var (
 	pythonPattern = regexp.MustCompile(`%(?:\((` + wordPattern + `+)\))?([#0\-+]*)?(?:\*|\p{Nd}+)?(?:.(?:\*|\p{Nd}+))?[hlL]*([diouxXeEfFgGcrs%])`)
 	curlyPattern  = regexp.MustCompile(`\{(` + wordPattern + `+)?\}`)
