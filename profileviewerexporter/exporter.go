@@ -162,8 +162,10 @@ func (v *viewer) Shutdown(ctx context.Context) error {
 
 func (v *viewer) consumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	profiles, _, err := dialect.Current(profiles)
-	if err != nil {
-		return consumererror.NewPermanent(err)
+	if err != nil { // other exporters of the pipeline may be able to use it
+		v.limited.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
+		v.telemetry.messageDropped(ctx, store.Profiles, reasonDialect)
+		return nil
 	}
 	stored, err := v.store.AddProfiles(ctx, profiles, time.Now())
 	return v.report(ctx, store.Profiles, stored, err)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
@@ -87,6 +90,20 @@ func TestTooLarge(t *testing.T) {
 	m, err := h.telemetry.GetMetric("otelcol_exporter_profile_viewer_dropped_messages")
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), m.Data.(metricdata.Sum[int64]).DataPoints[0].Value)
+}
+
+// TestUnknownDialect: profiles that cannot be read are counted. They are no error either.
+func TestUnknownDialect(t *testing.T) {
+	encoded, err := os.ReadFile(filepath.Join(golden.Root(t), "internal", "profiles", "dialect", "testdata", "otlp-1.9", "large.pb"))
+	require.NoError(t, err)
+	profiles, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(encoded)
+	require.NoError(t, err)
+	h := start(t, nil)
+	h.consume(profiles)
+	m, err := h.telemetry.GetMetric("otelcol_exporter_profile_viewer_dropped_messages")
+	require.NoError(t, err)
+	reason, _ := m.Data.(metricdata.Sum[int64]).DataPoints[0].Attributes.Value("reason")
+	assert.Equal(t, reasonDialect, reason.AsString())
 }
 
 // TestSummaries: summaries count as well. The summary of a message with a span per sample is larger

@@ -15,8 +15,11 @@ import (
 
 const scopeName = "github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
 
-// reasonTooLarge is the reason for dropping a message that is larger than the store.
-const reasonTooLarge = "too_large"
+// Reasons for dropping a message.
+const (
+	reasonTooLarge = "too_large"       // larger than the store
+	reasonDialect  = "unknown_dialect" // profiles in an older version of OTLP that cannot be translated
+)
 
 // telemetry reports the use of the store.
 type telemetry struct {
