@@ -80,8 +80,10 @@ func (in *ingestion) response() response {
 	case in.outcomes.tooLarge != nil:
 		return response{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.outcomes.tooLarge.Detail}}
 	case count[pipeline.Rejected] > 0:
-		return response{status: http.StatusBadRequest, Detail: "everything in the envelope was dropped",
-			Causes: []string{"the pipeline rejected the data permanently"}}
+		// The collector joins the errors of all exporters of a pipeline: others may have accepted the
+		// data. The rules for receivers demand a failure (package receiver, "Error Handling").
+		return response{status: http.StatusBadRequest, Detail: "the pipeline rejected the data permanently",
+			Causes: []string{"at least one exporter cannot use the data; see the log of the collector"}}
 	}
 	return response{status: http.StatusOK, ID: in.eventID()}
 }
