@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -21,53 +20,51 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// Unusable data is counted, but is not an error: a pipeline must not fail because of an allocation
-// profile, which this exporter never supports. Only data that is too large for the queue is an
-// error.
+// Data that this exporter can never send is counted and logged, but is not an error: the collector
+// joins the errors of all exporters of a pipeline, and a receiver responds to the first permanent
+// one that everything was dropped, although the other exporters accepted it
+// (go.opentelemetry.io/collector/receiver, "Error Handling"). Errors mean that the sender shall
+// repeat the message.
 
-func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) ([]*request, error) {
+func (e *sentryExporter) convertProfiles(ctx context.Context, profiles pprofile.Profiles) []*request {
 	export := tosentry.ProfilesToChunks(profiles, e.exportOptions())
 	e.clocks.add(export.Clocks)
 	e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	return e.newRequests(profiles.SampleCount(), &export)
+	return e.newRequests(profiles.SampleCount(), &export, sentry.MaxOutgoingChunk)
 }
 
-func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces) ([]*request, error) {
+func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces) []*request {
 	export := tosentry.TracesToTransactions(traces, e.exportOptions())
 	e.telemetry.lost(ctx, e.telemetry.spansDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	return e.newRequests(traces.SpanCount(), &export)
+	return e.newRequests(traces.SpanCount(), &export, sentry.MaxOutgoingContainer)
 }
 
-func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) ([]*request, error) {
+func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) []*request {
 	export := toitems.FromLogs(logs, toitems.LogOptions{
 		Options:     toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
 		MinSeverity: e.cfg.Logs.minNumber(),
 	})
 	e.telemetry.lost(ctx, e.telemetry.logsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	return e.newRequests(logs.LogRecordCount(), &export)
+	return e.newRequests(logs.LogRecordCount(), &export, sentry.MaxOutgoingElements)
 }
 
-// convertMetrics translates metrics. The error states that cumulative points were dropped; the
-// requests contain all other points.
-func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) ([]*request, error) {
+func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) []*request {
 	export := toitems.FromMetrics(metrics, toitems.MetricOptions{
 		Options:  toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
 		Selected: e.selected, Buckets: e.cfg.Metrics.Buckets, Exemplars: e.cfg.Metrics.Exemplars,
 	})
 	e.telemetry.lost(ctx, e.telemetry.pointsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
-	requests, err := e.newRequests(metrics.DataPointCount(), &export)
 	for _, loss := range export.Lost {
 		if loss.Reason == toitems.ReasonCumulative {
-			err = consumererror.NewPermanent(fmt.Errorf("%d data points are cumulative and were dropped, because Sentry adds up the values of a counter: "+
-				"add the processor cumulativetodelta to the pipeline", loss.Count))
-			e.logger.Error("Data points dropped", zap.Error(err))
+			e.logger.Error("Cumulative data points dropped, because Sentry adds up the values of a counter: "+
+				"add the processor cumulativetodelta to the pipeline", zap.Int("points", loss.Count))
 		}
 	}
-	return requests, err
+	return e.newRequests(metrics.DataPointCount(), &export, sentry.MaxOutgoingElements)
 }
 
 func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
@@ -91,19 +88,18 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 }
 
 // newRequests returns one request per envelope, so that envelopes do not wait for each other. The
-// number of elements of the message is distributed over the requests.
-func (e *sentryExporter) newRequests(count int, export *tosentry.Export) (requests []*request, _ error) {
+// number of elements of the message is distributed over the requests. The limit is the largest
+// payload that Sentry accepts.
+func (e *sentryExporter) newRequests(count int, export *tosentry.Export, limit int) (requests []*request) {
 	n := len(export.Items)
 	for i, item := range export.Items {
 		share := count*(i+1)/n - count*i/n
 		requests = append(requests, &request{Version: requestVersion, Count: max(1, share), Envelopes: []envelope{newEnvelope(item)}})
 	}
-	if lost := tooLarge(export.Lost); n == 0 && lost > 0 {
-		err := fmt.Errorf("%d samples, spans, records or data points do not fit into an envelope of %d bytes", lost, e.cfg.maxItemBytes())
-		e.logger.Error("Message dropped: too large for an envelope", zap.Error(err))
-		return nil, consumererror.NewPermanent(err)
+	if lost := tooLarge(export.Lost); lost > 0 {
+		e.logger.Error(fmt.Sprintf("Data dropped: larger than %d bytes", min(limit, e.cfg.maxItemBytes())), zap.Int("elements", lost))
 	}
-	return requests, nil
+	return requests
 }
 
 func tooLarge(lost []discard.Loss) (count int) {

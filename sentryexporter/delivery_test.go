@@ -214,7 +214,7 @@ func TestLimitOfOtherCategoriesEnds(t *testing.T) {
 	h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer {
 		return fakesentry.Answer{Status: 429, Header: map[string]string{"X-Sentry-Rate-Limits": "3600:error;profile_chunk_ui:organization:quota"}}
 	})
-	require.ErrorContains(t, h.send(backendChunk(1)), "1 of 1 envelopes dropped")
+	require.NoError(t, h.send(backendChunk(1)), "dropped and counted")
 	assert.Len(t, h.sentry.Requests(), 3)
 	assert.Equal(t, map[string]int64{
 		"outcome=deferred reason=rate_limited type=profile_chunk": 3, "outcome=refused reason=retries_exhausted type=profile_chunk": 1,
@@ -226,7 +226,7 @@ func TestMaxElapsedTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, func(cfg *Config) { withoutQueue(cfg); cfg.Retry.MaxElapsedTime = time.Second })
 		h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 500} })
-		require.ErrorContains(t, h.send(backendChunk(1)), "1 of 1 envelopes dropped")
+		require.NoError(t, h.send(backendChunk(1)), "dropped and counted")
 		assert.Greater(t, len(h.sentry.Requests()), 1)
 	})
 }
@@ -298,14 +298,15 @@ func TestHalvingEnds(t *testing.T) {
 	for n := range uint64(1000) {
 		times.Append(1_700_000_001_000_000_000 + n*10_000_000)
 	}
-	require.Error(t, e.profiles(profiles))
+	require.NoError(t, e.profiles(profiles), "dropped and counted")
 	assert.Len(t, e.sentry.Requests(), 1<<(maxHalvings+1)-1)
 	counts := e.counts("otelcol_exporter_sentry_envelope_items")
 	assert.Equal(t, int64(1<<maxHalvings), counts["outcome=refused reason=too_large type=profile_chunk"])
 	assert.Equal(t, int64(1<<maxHalvings-1), counts["outcome=deferred reason=too_large type=profile_chunk"])
 }
 
-// TestNeverFits: an item that is larger than its queue takes is a permanent error, counted.
+// TestNeverFits: an item that is larger than its queue takes is dropped and counted. The error would
+// make the receiver respond that everything was dropped, whatever other exporters accepted.
 func TestNeverFits(t *testing.T) {
 	e := startBoth(t, func(cfg *Config) {
 		queue := *cfg.Queue.Get()
@@ -314,8 +315,8 @@ func TestNeverFits(t *testing.T) {
 	})
 	traces := someSpan()
 	traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes().PutStr("long", string(make([]byte, minQueueBytes/queuedItems)))
-	err := e.traces(traces)
-	require.ErrorContains(t, err, "131072 bytes")
+	require.NoError(t, e.traces(traces))
+	assert.Equal(t, 1, e.harness.logs.FilterMessageSnippet("131072 bytes").Len(), "the limit")
 	assert.Equal(t, map[string]int64{"reason=item_too_large": 1}, e.counts("otelcol_exporter_sentry_envelope_spans_discarded"))
 }
 

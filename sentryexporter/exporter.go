@@ -11,7 +11,6 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componentstatus"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/otel/attribute"
@@ -101,9 +100,9 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 // enqueue adds the requests of a message to their queues. Without queues, it sends them, each
 // category concurrently.
 //
-// If a queue rejects a request, the sender may send the whole message again. The items then have
-// the same IDs as before.
-func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err error) {
+// If a queue rejects a request, the error is a *notQueued, and the sender may send the whole message
+// again. The items then have the same IDs as before.
+func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) error {
 	byQueue := map[*categoryQueue][]*request{}
 	for _, r := range requests {
 		q := e.queueOf(r)
@@ -116,28 +115,24 @@ func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) (err 
 		}
 		go func() { results <- q.enqueueAll(ctx, of) }()
 	}
-	var missing []*request
+	all := &notQueued{}
 	for range byQueue {
-		result := <-results
-		if n, ok := errors.AsType[*notQueued](result); ok {
-			missing = append(missing, n.requests...)
-		}
-		if result != nil && (err == nil || consumererror.IsPermanent(err)) {
-			err = result
+		if n, ok := errors.AsType[*notQueued](<-results); ok {
+			all.error, all.requests = n.error, append(all.requests, n.requests...)
 		}
 	}
-	if n, ok := errors.AsType[*notQueued](err); ok {
-		n.requests = missing
+	if all.error == nil {
+		return nil
 	}
-	return err
+	return all
 }
 
 // dropNotQueued counts the requests that a failed enqueue did not add, and that the sender does not
-// send again.
-func (e *sentryExporter) dropNotQueued(ctx context.Context, err error) {
+// send again. It reports whether these are all that the error is about.
+func (e *sentryExporter) dropNotQueued(ctx context.Context, err error) bool {
 	n, ok := errors.AsType[*notQueued](err)
 	if !ok {
-		return
+		return false
 	}
 	r := reply{verdict: refused, reason: reasonQueue}
 	if errors.Is(err, exporterhelper.ErrQueueIsFull) {
@@ -149,6 +144,7 @@ func (e *sentryExporter) dropNotQueued(ctx context.Context, err error) {
 			e.losses.add(&request.Envelopes[i], lossOverflow)
 		}
 	}
+	return true
 }
 
 // countUnreadable counts a stored request that is damaged or in the format of a later version.

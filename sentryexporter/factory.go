@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
@@ -18,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toissues"
@@ -44,20 +44,22 @@ type profilesExporter struct{ *router }
 func (r profilesExporter) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	profiles, _, err := dialect.Current(profiles)
 	if err != nil {
-		r.projects[0].logger.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
-		return consumererror.NewPermanent(err)
+		e := r.projects[0]
+		e.logger.Error("Message dropped: unknown dialect of OTLP", zap.Error(err))
+		e.telemetry.lost(ctx, e.telemetry.samplesDiscarded, []discard.Loss{{Reason: reasonDialect, Count: profiles.SampleCount()}})
+		return nil
 	}
 	selector := sync.OnceValue(func() *transform.Selector { return transform.NewSelector(profiles) })
 	partOf := func(positions []int) pprofile.Profiles { return selector().Resources(positions) }
 	return split(ctx, r.router, profiles, profiles.ResourceProfiles(), partOf, (*sentryExporter).consumeProfiles)
 }
 
+// reasonDialect is the reason for dropping samples in an older version of OTLP that cannot be
+// translated.
+const reasonDialect discard.Reason = "unknown_dialect"
+
 func (e *sentryExporter) consumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
-	requests, err := e.convertProfiles(ctx, profiles)
-	if err != nil {
-		return err
-	}
-	return e.enqueue(ctx, requests)
+	return e.enqueue(ctx, e.convertProfiles(ctx, profiles))
 }
 
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
@@ -102,16 +104,13 @@ func (r tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces)
 }
 
 func (e *sentryExporter) consumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	requests, tooLarge := e.convertTraces(ctx, traces)
+	requests := e.convertTraces(ctx, traces)
 	issues, err := e.convertIssues(ctx, toissues.FromTraces(traces, e.issueOptions()))
 	if err != nil {
 		return err
 	}
 	err = e.enqueue(ctx, append(requests, issues.requests...))
 	issues.finish(ctx, err)
-	if err == nil {
-		return tooLarge
-	}
 	return err
 }
 
@@ -160,16 +159,13 @@ func (r logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 }
 
 func (e *sentryExporter) consumeLogs(ctx context.Context, logs plog.Logs) error {
-	requests, tooLarge := e.convertLogs(ctx, logs)
+	requests := e.convertLogs(ctx, logs)
 	issues, err := e.convertIssues(ctx, toissues.FromLogs(logs, e.issueOptions()))
 	if err != nil {
 		return err
 	}
 	err = e.enqueue(ctx, append(requests, issues.requests...))
 	issues.finish(ctx, err)
-	if err == nil {
-		return tooLarge
-	}
 	return err
 }
 
@@ -207,11 +203,7 @@ func (r metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Met
 }
 
 func (e *sentryExporter) consumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
-	requests, cumulative := e.convertMetrics(ctx, metrics)
-	if err := e.enqueue(ctx, requests); err != nil {
-		return err
-	}
-	return cumulative
+	return e.enqueue(ctx, e.convertMetrics(ctx, metrics))
 }
 
 func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
@@ -71,7 +70,7 @@ func (i *issues) finish(ctx context.Context, err error) {
 		return
 	}
 	accepted := dedup.All
-	if err != nil && !consumererror.IsPermanent(err) {
+	if err != nil {
 		accepted = 0
 	}
 	if err := i.attempt.Finish(ctx, accepted); err != nil { // only with a storage, which this window does not have

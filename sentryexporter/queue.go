@@ -119,17 +119,15 @@ type notQueued struct {
 func (n *notQueued) Unwrap() error { return n.error }
 
 // enqueueAll adds requests. It stops at the first error that is not permanent, which is a
-// *notQueued, and otherwise returns the last one.
-func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) (permanent error) {
+// *notQueued. A permanent error, without a queue, is that of an envelope that push has dropped and
+// counted; see convert.go.
+func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) error {
 	for i, r := range requests {
-		if err := q.enqueue(ctx, r); err != nil {
-			if !consumererror.IsPermanent(err) {
-				return &notQueued{err, requests[i:]}
-			}
-			permanent = err
+		if err := q.enqueue(ctx, r); err != nil && !consumererror.IsPermanent(err) {
+			return &notQueued{err, requests[i:]}
 		}
 	}
-	return permanent
+	return nil
 }
 
 // enqueue adds a request to the queue, or sends it if there is none.

@@ -107,9 +107,9 @@ type resources[R interface{ Resource() pcommon.Resource }] interface {
 // split calls consume with the parts of a message, a part for each project. A message that belongs
 // to one project is not copied. partOf returns a message with some of the resources.
 //
-// If only some projects accept their part, the error is permanent: a repeated message would
-// duplicate data in these projects, for as long as the outage of the others lasts. The refused
-// parts are then dropped and counted.
+// If only some projects accept their part, a repeated message would duplicate data in these
+// projects, for as long as the outage of the others lasts. The refused parts are then dropped and
+// counted, and this is no error (see convert.go).
 func split[M any, R interface{ Resource() pcommon.Resource }](
 	ctx context.Context, r *router, message M, all resources[R],
 	partOf func(positions []int) M, consume func(*sentryExporter, context.Context, M) error,
@@ -146,10 +146,14 @@ func split[M any, R interface{ Resource() pcommon.Resource }](
 	if failed == nil || !accepted {
 		return failed
 	}
+	counted := true
 	for e, err := range refused {
-		e.dropNotQueued(ctx, err)
+		counted = e.dropNotQueued(ctx, err) && counted
 	}
-	return consumererror.NewPermanent(failed)
+	if counted {
+		return nil
+	}
+	return consumererror.NewPermanent(failed) // the sender has disconnected
 }
 
 // Capabilities implements consumer.Profiles, consumer.Traces, consumer.Logs and consumer.Metrics.

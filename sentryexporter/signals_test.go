@@ -3,18 +3,22 @@
 package sentryexporter
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
 // cumulative has a counter since a start and a gauge.
@@ -53,17 +57,53 @@ func TestLogs(t *testing.T) {
 	assert.Equal(t, []int{100, 100, 50}, counts)
 }
 
-// TestCumulativeMetrics: the error says what to do, and the other points are sent.
+// TestCumulativeMetrics: the log says what to do, and the other points are sent.
 func TestCumulativeMetrics(t *testing.T) {
 	e := startBoth(t, withoutQueue)
-	err := e.points(cumulative())
-	require.ErrorContains(t, err, "1 data points are cumulative")
-	require.ErrorContains(t, err, "cumulativetodelta")
-	assert.True(t, consumererror.IsPermanent(err))
+	require.NoError(t, e.points(cumulative()))
+	assert.Equal(t, 1, e.harness.logs.FilterMessageSnippet("cumulativetodelta").Len())
 	taken := e.taken(sentry.ItemTraceMetric)
 	require.Len(t, taken, 1)
 	assert.Empty(t, fakesentry.Verdict(taken[0]))
 	assert.Equal(t, map[string]int64{"reason=metric_cumulative": 1}, e.counts("otelcol_exporter_sentry_envelope_metric_points_discarded"))
+}
+
+// TestLargeEvents: all events that Sentry accepts are sent.
+func TestLargeEvents(t *testing.T) {
+	e := startBoth(t, withoutQueue)
+	size := 0 // of an event without text
+	for _, want := range []int{0, 1_000_000, 1_000_001, 1 << 20, 1<<20 + 1} {
+		logs := plog.NewLogs()
+		record := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		record.SetTimestamp(1_795_755_600_000_000_000)
+		record.Body().SetStr("large")
+		record.Attributes().PutStr("sentry.item.type", "event")
+		record.Attributes().PutStr("sentry.event_id", "c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7")
+		record.Attributes().PutEmptyMap("sentry.extra").PutStr("text", strings.Repeat("x", max(0, want-size)))
+		require.NoError(t, e.logs(logs))
+		switch taken := e.taken(sentry.ItemEvent); {
+		case want == 0:
+			size = len(taken[0].Items[0].Payload)
+		case want <= 1<<20:
+			require.Equal(t, want, len(taken[len(taken)-1].Items[0].Payload))
+			assert.Empty(t, fakesentry.Verdict(taken[len(taken)-1]))
+		default:
+			require.Equal(t, 4, len(taken))
+		}
+	}
+	assert.Equal(t, map[string]int64{"reason=item_too_large": 1}, e.counts("otelcol_exporter_sentry_envelope_log_records_discarded"))
+	assert.Equal(t, 1, e.harness.logs.FilterMessageSnippet("1048576 bytes").Len(), "the limit")
+}
+
+// TestUnknownDialect: profiles that only another exporter can use are counted.
+func TestUnknownDialect(t *testing.T) {
+	encoded, err := os.ReadFile(filepath.Join(golden.Root(t), "internal", "profiles", "dialect", "testdata", "otlp-1.9", "large.pb"))
+	require.NoError(t, err)
+	profiles, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(encoded)
+	require.NoError(t, err)
+	e := startBoth(t, withoutQueue)
+	require.NoError(t, e.profiles(profiles))
+	assert.Equal(t, map[string]int64{"reason=unknown_dialect": int64(profiles.SampleCount())}, e.counts("otelcol_exporter_sentry_envelope_samples_discarded"))
 }
 
 func TestSelectedMetrics(t *testing.T) {

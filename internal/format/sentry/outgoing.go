@@ -4,8 +4,8 @@ package sentry
 
 // Limits and categories that a sender to Sentry must obey.
 
-// MaxOutgoingChunk bounds the payload of an outgoing chunk, in bytes: ingest adds its own fields to
-// a chunk and then rejects it if it exceeds MaxProfileSize.
+// MaxOutgoingChunk bounds the payload of an outgoing chunk, in bytes. It is below MaxProfileSize:
+// ingest writes each chunk again, with fields of its own, and then applies the limit a second time.
 const MaxOutgoingChunk = 45 << 20
 
 // MaxOutgoingChunkSeconds bounds the duration of an outgoing chunk. It is the duration that SDKs
@@ -39,19 +39,31 @@ func LimitedBy(h *ItemHeader) []Category {
 	return []Category{h.Type.Category()}
 }
 
-// Limits for outgoing spans. They are below those of ingest, because it adds fields: 1 MiB for the
-// payload of a transaction, 12 MiB for a span container, 1000 spans in a container. SDKs also put
-// at most 1000 spans into a transaction.
+// The names of ingest's limits are those of relay-config/src/config.rs. Its endpoint compares them
+// with the payloads as sent, before it adds fields (relay-server/src/utils/sizes.rs).
 const (
-	MaxOutgoingTransaction = 1_000_000
-	MaxOutgoingContainer   = 10 << 20
-	MaxOutgoingSpans       = 1000
-)
+	// MaxOutgoingEvent bounds the payload of an event or a feedback, in bytes: max_event_size. A
+	// smaller limit would lose events that Sentry accepts from SDKs.
+	MaxOutgoingEvent = 1 << 20
 
-// Limits for outgoing log and metric containers: the sizes of SDK buffers, and a tenth of the limit
-// of ingest (12 MiB). Ingest rejects single logs above 1 MiB.
-const (
-	MaxOutgoingElements = 1_000_000 // bytes
-	MaxOutgoingLogs     = 100
-	MaxOutgoingMetrics  = 1000
+	// MaxOutgoingTransaction bounds the payload of a transaction, in bytes. It also has
+	// max_event_size, but nothing is lost below it: what does not fit becomes a span container.
+	MaxOutgoingTransaction = 1_000_000
+
+	// MaxOutgoingContainer bounds a span container, in bytes. max_container_size is 12 MiB, but
+	// max_span_size, 10 MiB, applies to the average span and thus to a container with one span.
+	MaxOutgoingContainer = 10 << 20
+
+	// MaxOutgoingSpans bounds the spans of a container, and those of a transaction, of which SDKs
+	// send at most so many. Ingest accepts 1000 in a container.
+	MaxOutgoingSpans = 1000
+
+	// MaxOutgoingElements bounds the payload of a container of logs or metrics, in bytes, and of
+	// all other items that are made of logs and metrics: it is max_event_size. As an average of the
+	// elements, max_trace_metric_size is 1 MiB and max_log_size 2 MiB; max_container_size is 12 MiB.
+	MaxOutgoingElements = MaxOutgoingEvent
+
+	// MaxOutgoingLogs and MaxOutgoingMetrics are the sizes of SDK buffers.
+	MaxOutgoingLogs    = 100
+	MaxOutgoingMetrics = 1000
 )

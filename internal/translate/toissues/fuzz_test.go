@@ -80,7 +80,7 @@ func checkEvents(t *testing.T, export, again Export, input int) {
 	total := 0
 	for _, e := range export.Events {
 		decode(t, e)
-		require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingTransaction)
+		require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingEvent)
 		require.NotEmpty(t, e.Kind)
 		total += len(e.Payload)
 	}

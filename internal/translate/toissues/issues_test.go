@@ -520,7 +520,7 @@ func TestOutputIsBounded(t *testing.T) {
 			total := 0
 			for _, e := range export.Events {
 				total += len(e.Payload)
-				require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingTransaction)
+				require.LessOrEqual(t, len(e.Payload), sentry.MaxOutgoingEvent)
 			}
 			for _, i := range []int{0, len(export.Events) / 2, len(export.Events) - 1} {
 				decode(t, export.Events[i])

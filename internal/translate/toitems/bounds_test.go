@@ -101,7 +101,7 @@ func requireBound(t *testing.T, export tosentry.Export, input int) {
 	output := 0
 	for i := range export.Items {
 		output += len(export.Items[i].Payload)
-		require.LessOrEqual(t, len(export.Items[i].Payload), 1_000_000, "bytes of an item")
+		require.LessOrEqual(t, len(export.Items[i].Payload), sentry.MaxOutgoingElements, "bytes of an item")
 		most := map[sentry.ItemType]int{sentry.ItemLog: 100, sentry.ItemTraceMetric: 1000}[export.Items[i].Header.Type]
 		require.LessOrEqual(t, export.Items[i].Header.ItemCount.Value, max(1, most))
 	}
