@@ -159,11 +159,28 @@ func read(r *http.Request) (e *sentry.Envelope, status int, detail string) {
 		return nil, http.StatusBadRequest, "invalid event envelope"
 	}
 	for i := range e.Items {
-		if len(e.Items[i].Payload) > e.Items[i].Header.Type.MaxSize() {
+		if len(e.Items[i].Payload) > maxSize(e.Items[i].Header.Type) {
 			return nil, http.StatusRequestEntityTooLarge, "envelope exceeded size limits"
 		}
 	}
 	return e, http.StatusOK, ""
+}
+
+// maxSize returns the limit of ingest (relay-config/src/config.rs, relay-server/src/utils/sizes.rs).
+func maxSize(kind sentry.ItemType) int {
+	switch kind {
+	case sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemFeedback:
+		return 1 << 20
+	case sentry.ItemCheckIn, sentry.ItemClientReport:
+		return 100 << 10
+	case sentry.ItemSession, sentry.ItemSessions:
+		return 10 << 20
+	case sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric:
+		return 12 << 20
+	case sentry.ItemProfile, sentry.ItemProfileChunk:
+		return 50 << 20
+	}
+	return 200 << 20 // attachments and user reports
 }
 
 func inflate(r *http.Request) ([]byte, error) {
