@@ -305,7 +305,7 @@ func TestHalvingEnds(t *testing.T) {
 	assert.Equal(t, int64(1<<maxHalvings-1), counts["outcome=deferred reason=too_large type=profile_chunk"])
 }
 
-// TestNeverFits: an item that is larger than its queue takes is dropped and counted. The error would
+// TestNeverFits: an item that exceeds the limit of its queue is dropped and counted. An error would
 // make the receiver respond that everything was dropped, whatever other exporters accepted.
 func TestNeverFits(t *testing.T) {
 	e := startBoth(t, func(cfg *Config) {

@@ -100,8 +100,8 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 // enqueue adds the requests of a message to their queues. Without queues, it sends them, each
 // category concurrently.
 //
-// If a queue rejects a request, the error is a *notQueued, and the sender may send the whole message
-// again. The items then have the same IDs as before.
+// If a queue rejects a request, the error is a *notQueued, and the sender may send the whole
+// message again. The items then have the same IDs as before.
 func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) error {
 	byQueue := map[*categoryQueue][]*request{}
 	for _, r := range requests {

@@ -80,8 +80,8 @@ func (in *ingestion) response() response {
 	case in.outcomes.tooLarge != nil:
 		return response{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.outcomes.tooLarge.Detail}}
 	case count[pipeline.Rejected] > 0:
-		// The collector joins the errors of all exporters of a pipeline: others may have accepted the
-		// data. The rules for receivers demand a failure (package receiver, "Error Handling").
+		// The collector joins the errors of all exporters of a pipeline: others may have accepted
+		// the data. The rules for receivers demand a failure (package receiver, "Error Handling").
 		return response{status: http.StatusBadRequest, Detail: "the pipeline rejected the data permanently",
 			Causes: []string{"at least one exporter cannot use the data; see the log of the collector"}}
 	}

@@ -59,8 +59,9 @@ const (
 	MaxOutgoingSpans = 1000
 
 	// MaxOutgoingElements bounds the payload of a container of logs or metrics, in bytes, and of
-	// all other items that are made of logs and metrics: it is max_event_size. As an average of the
-	// elements, max_trace_metric_size is 1 MiB and max_log_size 2 MiB; max_container_size is 12 MiB.
+	// all other items that are made of logs and metrics: it is max_event_size. On average, an
+	// element may have max_trace_metric_size, 1 MiB, or max_log_size, 2 MiB, and a container
+	// max_container_size, 12 MiB.
 	MaxOutgoingElements = MaxOutgoingEvent
 
 	// MaxOutgoingLogs and MaxOutgoingMetrics are the sizes of SDK buffers.

@@ -166,7 +166,8 @@ func read(r *http.Request) (e *sentry.Envelope, status int, detail string) {
 	return e, http.StatusOK, ""
 }
 
-// maxSize returns the limit of ingest (relay-config/src/config.rs, relay-server/src/utils/sizes.rs).
+// maxSize returns the limit of ingest (relay-config/src/config.rs,
+// relay-server/src/utils/sizes.rs).
 func maxSize(kind sentry.ItemType) int {
 	switch kind {
 	case sentry.ItemEvent, sentry.ItemTransaction, sentry.ItemFeedback:

@@ -56,7 +56,8 @@ var ingestForms = []struct {
 	{"sentry-python#5060", `"message":"m","contexts":{"trace":{"trace_id":"0318bd57836a097a5038cd223d23c721","span_id":"0318bd57836a097a","status":"error"}}`, "m", false},
 }
 
-// formThereAndBack returns an event of ingestForms, its text in OTLP, and the event that is sent back.
+// formThereAndBack returns an event of ingestForms, its text in OTLP, and the event that is sent
+// back.
 func formThereAndBack(t *testing.T, members string) (payload []byte, body string, back []byte) {
 	payload = []byte(`{"event_id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7","timestamp":1795755600,"platform":"python",` + members + `}`)
 	e, err := event.DecodeEvent(payload)
@@ -77,8 +78,8 @@ func TestIngestForms(t *testing.T) {
 	}
 }
 
-// TestIngestFormsOracle: Sentry's own library stores the same message, level and status of an event,
-// and of the event that is sent back.
+// TestIngestFormsOracle: Sentry's own library stores the same message, level and status of an
+// event, and of the event that is sent back.
 func TestIngestFormsOracle(t *testing.T) {
 	relaytest.Python(t)
 	type stored struct {
