@@ -205,7 +205,7 @@ func discardOf(err error) *discard.Error {
 	if discard, ok := errors.AsType[*discard.Error](err); ok {
 		return discard
 	}
-	return &discard.Error{Reason: discard.ReasonInvalidJSON, Detail: err.Error()}
+	return &discard.Error{Reason: jsonscan.ReasonMalformed, Detail: err.Error()}
 }
 
 // one returns the deliveries of an item that becomes one message.

@@ -32,7 +32,7 @@ func ReadReports(body []byte, header ItemHeader) (*Envelope, error) {
 	}
 	s.End()
 	if s.Err != nil {
-		return e, jsonscan.Malformed(s.Err)
+		return e, s.Err
 	}
 	return e, nil
 }

@@ -31,7 +31,7 @@ func ReadStore(body []byte) (*Envelope, error) {
 		}
 	}
 	if s.End(); s.Err != nil {
-		return &Envelope{}, jsonscan.Malformed(s.Err)
+		return &Envelope{}, s.Err
 	}
 	e.Items = []Item{item}
 	return e, nil

@@ -10,10 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
-// Reasons for discarding items other than profiles, in addition to ReasonTooDeep.
+// Reasons for discarding items other than profiles, in addition to those of the scanner.
 const (
-	// ReasonMalformed: the payload is not a JSON object. The name is Relay's.
-	ReasonMalformed discard.Reason = "invalid_json"
 	// ReasonTooManyElements: the payload has more than MaxElements list elements.
 	ReasonTooManyElements discard.Reason = "too_many_elements"
 	// ReasonTooLarge: the payload is larger than ItemType.MaxSize.
@@ -73,16 +71,7 @@ func (l *Lenient) Document(visit func(key []byte)) *discard.Error {
 		}
 	}
 	l.S.End()
-	return Malformed(l.S.Err)
-}
-
-// Malformed replaces the reason of a scanner error, which is the one for profiles, with that for
-// other items.
-func Malformed(err *discard.Error) *discard.Error {
-	if err != nil && err.Reason == discard.ReasonInvalidJSON {
-		return &discard.Error{Reason: ReasonMalformed, Detail: err.Detail}
-	}
-	return err
+	return l.S.Err
 }
 
 // TypeMismatch skips a value of the wrong type and counts a flaw. Null means absent and is not a

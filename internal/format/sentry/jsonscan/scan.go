@@ -26,8 +26,12 @@ type Scanner struct {
 	Err         *discard.Error
 }
 
+// ReasonMalformed is the reason of the scanner: the text is not the expected JSON. The name is
+// Relay's. Profiles have a reason of their own.
+const ReasonMalformed discard.Reason = "invalid_json"
+
 func (s *Scanner) Fail(format string, args ...any) {
-	s.Stop(discard.Errorf(discard.ReasonInvalidJSON, format, args...))
+	s.Stop(discard.Errorf(ReasonMalformed, format, args...))
 }
 
 func (s *Scanner) Stop(err *discard.Error) {

@@ -133,7 +133,7 @@ type dialect struct {
 // document walks the top level of a payload.
 func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 	if !d.Open('{') {
-		return found, d.Err
+		return found, d.invalid()
 	}
 	for n := 0; ; {
 		key, ok := d.Member(&n)
@@ -162,9 +162,17 @@ func (d *sampledDecoder) document(targets fields) (found dialect, err error) {
 		}
 	}
 	if d.End(); d.Err != nil {
-		return found, d.Err
+		return found, d.invalid()
 	}
 	return found, nil
+}
+
+// invalid returns the error of the scanner with Sentry's reason for profiles that are not JSON.
+func (d *sampledDecoder) invalid() error {
+	if d.Err.Reason == jsonscan.ReasonMalformed {
+		return &discard.Error{Reason: discard.ReasonInvalidJSON, Detail: d.Err.Detail}
+	}
+	return d.Err
 }
 
 // notNull returns the next value, or nil for null.
