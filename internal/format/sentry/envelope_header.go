@@ -140,11 +140,11 @@ func (h *EnvelopeHeader) append(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// instant parses RFC 3339 text. It returns zero for other text, and for years that RFC 3339 cannot
-// represent in UTC.
+// instant parses the text of an instant. It returns zero for other text, and for years that RFC
+// 3339 cannot represent in UTC.
 func instant(text string) time.Time {
-	t, err := time.Parse(time.RFC3339, text)
-	if t = t.UTC(); err != nil || t.Year() < 1 || t.Year() > 9999 {
+	t, zoned, ok := jsonscan.Instant(text)
+	if !ok || !zoned || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
 	}
 	return t

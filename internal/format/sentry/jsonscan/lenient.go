@@ -232,10 +232,7 @@ func (l *Lenient) Lineno(field string) uint32 {
 // as UTC.
 func (l *Lenient) Time(field string) (t Timestamp) {
 	if value := l.S.Value(); len(value) > 0 && l.S.Err == nil {
-		_ = t.UnmarshalJSON(value) // returns no error, but sets Bad
-		if t.Bad && value[0] == '"' {
-			_ = t.UnmarshalJSON(append(append([]byte{}, value[:len(value)-1]...), `Z"`...))
-		}
+		t, _ = timestamp(value)
 	}
 	if t.Bad {
 		l.AddFlaw(field)

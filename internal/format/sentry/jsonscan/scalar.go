@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -123,38 +122,36 @@ type Timestamp struct {
 	WholeSeconds bool // text without a fraction of a second, which Ruby truncates
 }
 
-// UnmarshalJSON accepts Unix seconds and RFC 3339 text. Like Relay, it also accepts a blank instead
-// of the T.
+// UnmarshalJSON accepts Unix seconds and text with a time zone.
 func (t *Timestamp) UnmarshalJSON(token []byte) error {
-	*t = Timestamp{}
-	if IsNull(token) {
-		return nil
-	}
-	switch c := token[0]; {
-	case c == '"':
-	case c != '-' && !IsDigit(c):
+	zoned := false
+	if *t, zoned = timestamp(token); t.Set && !zoned {
 		*t = Timestamp{Bad: true}
-		return nil
-	default:
+	}
+	return nil
+}
+
+// timestamp reads a number or a text. zoned is false for a text without a time zone.
+func timestamp(token []byte) (t Timestamp, zoned bool) {
+	switch c := token[0]; {
+	case IsNull(token):
+		return Timestamp{}, true
+	case c == '-' || IsDigit(c):
 		nanos, ok := ParseUnixNanos(token)
-		*t = Timestamp{UnixNano: nanos, Set: ok, Bad: !ok}
-		return nil
+		return Timestamp{UnixNano: nanos, Set: ok, Bad: !ok}, true
+	case c != '"':
+		return Timestamp{Bad: true}, true
 	}
 	text, _ := StringOrNumber(token)
 	if text == "" {
-		return nil
+		return Timestamp{}, true
 	}
-	if len(text) > 10 && text[10] == ' ' {
-		text = text[:10] + "T" + text[11:]
-	}
-	instant, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || instant.Unix() < 0 || instant.Unix() >= MaxUnixSeconds {
-		*t = Timestamp{Bad: true}
-		return nil
+	instant, zoned, ok := Instant(text)
+	if !ok || instant.Unix() < 0 || instant.Unix() >= MaxUnixSeconds {
+		return Timestamp{Bad: true}, zoned
 	}
 	nanos := uint64(instant.Unix())*NanosPerSecond + uint64(instant.Nanosecond())
-	*t = Timestamp{UnixNano: nanos, Set: true, WholeSeconds: !strings.Contains(text, ".")}
-	return nil
+	return Timestamp{UnixNano: nanos, Set: true, WholeSeconds: !strings.Contains(text, ".")}, zoned
 }
 
 const (
