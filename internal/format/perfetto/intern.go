@@ -4,6 +4,7 @@ package perfetto
 
 import (
 	"fmt"
+	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -39,6 +40,10 @@ const (
 	mappingExactOffset = 8
 )
 
+// noID is an absent ID. 0 is a usual one: Android's profiler first writes the empty text, as the
+// entry 0 of each table of texts.
+const noID = math.MaxUint64
+
 // sequence is the state of a sequence of packets.
 type sequence struct {
 	names, paths, buildIDs, sources table[text]
@@ -66,7 +71,7 @@ func (t *table[T]) get(id uint64) *T {
 	if known {
 		return &t.entries[i]
 	}
-	if id != 0 && len(t.missed) < maxMissed { // 0 refers to nothing
+	if id != noID && len(t.missed) < maxMissed {
 		if t.missed == nil {
 			t.missed = map[uint64]bool{}
 		}
@@ -187,7 +192,7 @@ func (s *sequence) add(kind int, data []byte) (ok bool, err error) {
 
 func addText(t *table[text], data []byte) (changed, ok bool) {
 	var entry text
-	id, m := uint64(0), message{rest: data}
+	id, m := uint64(noID), message{rest: data}
 	for m.next() {
 		switch m.number {
 		case internedID:
@@ -196,15 +201,15 @@ func addText(t *table[text], data []byte) (changed, ok bool) {
 			entry.bytes = m.bytes
 		}
 	}
-	if m.broken || id == 0 {
+	if m.broken || id == noID {
 		return false, false
 	}
 	return t.put(id, entry), true
 }
 
 func (s *sequence) addFrame(data []byte) (changed, ok bool) {
-	var f frame
-	id, m := uint64(0), message{rest: data}
+	f := frame{function: noID, mapping: noID, source: noID}
+	id, m := uint64(noID), message{rest: data}
 	for m.next() {
 		switch m.number {
 		case internedID:
@@ -221,15 +226,15 @@ func (s *sequence) addFrame(data []byte) (changed, ok bool) {
 			f.line = m.value
 		}
 	}
-	if m.broken || id == 0 {
+	if m.broken || id == noID {
 		return false, false
 	}
 	return s.frames.put(id, f), true
 }
 
 func (s *sequence) addMapping(data []byte) (changed, ok bool, err error) {
-	entry := mapping{path: data}
-	id, segments, m := uint64(0), 0, message{rest: data}
+	entry := mapping{buildID: noID, path: data}
+	id, segments, m := uint64(noID), 0, message{rest: data}
 	for m.next() {
 		switch m.number {
 		case internedID:
@@ -253,14 +258,14 @@ func (s *sequence) addMapping(data []byte) (changed, ok bool, err error) {
 	switch {
 	case segments > maxPathSegments:
 		return false, false, fmt.Errorf("%w: a path of %d segments, at most %d", ErrTooLarge, segments, maxPathSegments)
-	case m.broken || id == 0:
+	case m.broken || id == noID:
 		return false, false, nil
 	}
 	return s.mappings.put(id, entry), true, nil
 }
 
 func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
-	id, depth, m := uint64(0), 0, message{rest: data}
+	id, depth, m := uint64(noID), 0, message{rest: data}
 	for m.next() {
 		switch m.number {
 		case internedID:
@@ -272,7 +277,7 @@ func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
 	switch {
 	case depth > maxDepth:
 		return false, false, fmt.Errorf("%w: a call stack of %d frames, at most %d", ErrTooLarge, depth, maxDepth)
-	case m.broken || id == 0:
+	case m.broken || id == noID:
 		return false, false, nil
 	}
 	return s.stacks.put(id, stack{message: data}), true, nil

@@ -72,9 +72,15 @@ func (p *packet) read(data []byte) bool {
 
 // Fields of PerfSample.
 const (
-	samplePID       = 2
-	sampleTID       = 3
-	sampleCallstack = 4
-	sampleMode      = 5
-	sampleUnwind    = 16
+	samplePID        = 2
+	sampleTID        = 3
+	sampleCallstack  = 4
+	sampleMode       = 5
+	sampleUnwind     = 16
+	sampleKernelLost = 17
+	sampleSkipped    = 18
+	sampleEvent      = 19
 )
+
+// skippedOutOfScope is the reason for a sample of a process that is not recorded.
+const skippedOutOfScope = 4

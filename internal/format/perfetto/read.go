@@ -134,10 +134,12 @@ func (s *sequence) setTimebase(data []byte) {
 	}
 }
 
-// sample reads a PerfSample. It reports whether the message is well-formed.
+// sample reads a PerfSample. It reports whether the message is well-formed. Some are not samples of
+// the recorded process: a count of records that the kernel lost on a CPU, an event of the profiler,
+// and a sample of another process.
 func (r *reader) sample(s *sequence, p *packet) (ok bool, err error) {
 	var pid, tid uint32
-	var stack uint64
+	stack, foreign := uint64(noID), false
 	out := sample{clock: clockOf(p.sequence, cmp.Or(p.clock, s.clock))}
 	out.Time = p.timestamp
 	m := message{rest: p.perfSample}
@@ -153,12 +155,18 @@ func (r *reader) sample(s *sequence, p *packet) (ok bool, err error) {
 			out.Mode = CPUMode(min(m.value, 255))
 		case sampleUnwind:
 			out.Unwind = UnwindError(min(m.value, 255))
+		case sampleKernelLost, sampleEvent:
+			foreign = true
+		case sampleSkipped:
+			foreign = foreign || m.value == skippedOutOfScope
 		}
 	}
 	switch {
 	case m.broken:
 		return false, nil
-	case stack == 0:
+	case foreign:
+		return true, nil
+	case stack == noID:
 		r.trace.Lost.Skipped++
 		return true, nil
 	case len(r.samples) == maxSamples:

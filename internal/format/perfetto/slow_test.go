@@ -200,7 +200,7 @@ func (s *slowSequence) intern(data fields) (ok bool) {
 			continue
 		}
 		entry := slowFields(f.bytes)
-		if !entry.ok || entry.value(1) == 0 {
+		if _, has := entry.last(1); !entry.ok || !has {
 			ok = false
 			continue
 		}
@@ -265,7 +265,12 @@ func (r *slowReader) sample(sequence uint32, s *slowSequence, p, sample fields) 
 	if !sample.ok {
 		return false
 	}
-	if sample.value(4) == 0 {
+	_, kernelLost := sample.last(17)
+	_, event := sample.last(19)
+	if kernelLost || event || slices.ContainsFunc(sample.each(18), func(f field) bool { return f.value == 4 }) {
+		return true
+	}
+	if _, has := sample.last(4); !has {
 		r.lost.Skipped++
 		return true
 	}
@@ -295,8 +300,17 @@ func (r *slowReader) sample(sequence uint32, s *slowSequence, p, sample fields) 
 }
 
 func (s *slowSequence) frame(f fields) wantFrame {
-	text := func(table int, id uint64) string { t, _ := s.tables[table][id].last(2); return string(t.bytes) }
-	m := s.tables[19][f.value(3)]
+	text := func(table int, of fields, number int) string {
+		if _, has := of.last(number); !has {
+			return ""
+		}
+		t, _ := s.tables[table][of.value(number)].last(2)
+		return string(t.bytes)
+	}
+	m := fields{}
+	if _, has := f.last(3); has {
+		m = s.tables[19][f.value(3)]
+	}
 	var path []byte
 	for _, id := range m.ids(7) {
 		if segment, has := s.tables[17][id]; has {
@@ -308,8 +322,8 @@ func (s *slowSequence) frame(f fields) wantFrame {
 		}
 	}
 	out := wantFrame{
-		Function: text(5, f.value(2)), File: text(18, f.value(5)), Line: uint32(min(f.value(6), 1<<31)), Path: string(path),
-		BuildID: hex.EncodeToString([]byte(text(16, m.value(2)))), Java: bytes.Contains(path, []byte("dalvik-jit-code-cache")),
+		Function: text(5, f, 2), File: text(18, f, 5), Line: uint32(min(f.value(6), 1<<31)), Path: string(path),
+		BuildID: hex.EncodeToString([]byte(text(16, m, 2))), Java: bytes.Contains(path, []byte("dalvik-jit-code-cache")),
 	}
 	for _, suffix := range []string{".oat", ".odex", ".vdex", ".jar", ".dex"} {
 		out.Java = out.Java || bytes.HasSuffix(path, []byte(suffix))

@@ -72,6 +72,7 @@ func (f *frameBuilder) sampled(t *perfetto.Trace, frame perfetto.Frame, mapping 
 	if m.Java {
 		java := f.javaName(t, frame.Function)
 		f.java(java.class, java.library)
+		f.text(semconv.SentryFramePackage, t.Strings[m.Path]) // as Sentry's ingest does
 		return f.location(dictionary.Location{}, java.method, file, frame.Line)
 	}
 	f.start(&f.elf, platformNative)

@@ -110,7 +110,7 @@ func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 		for _, index := range trace.Stacks.At(s.Stack) {
 			f := trace.Frames[index]
 			m := trace.Mappings[f.Mapping]
-			frame := sentrytest.Frame{Function: trace.Strings[f.Function], Filename: trace.Strings[f.File], Line: f.Line, Platform: "native"}
+			frame := sentrytest.Frame{Function: trace.Strings[f.Function], Filename: trace.Strings[f.File], Line: f.Line, Platform: "native", Package: trace.Strings[m.Path]}
 			if m.Java {
 				frame.Platform = "java"
 				if dot := strings.LastIndexByte(frame.Function, '.'); dot > 0 {
@@ -118,7 +118,6 @@ func observedStacks(trace *perfetto.Trace) *sentrytest.Profile {
 					frame.InApp = fmt.Sprint(!inapp.IsJVMLibrary(frame.Module))
 				}
 			} else {
-				frame.Package = trace.Strings[m.Path]
 				frame.Address, _ = trace.Address(f)
 			}
 			sample.Stack = append(sample.Stack, frame)

@@ -71,12 +71,13 @@ func translateAndroid(t *testing.T, item sentry.Item) (out pprofile.Profiles, ok
 // become chunks that Sentry accepts, with all their observations.
 func TestAndroidAsChunks(t *testing.T) {
 	for name, platforms := range map[string][]string{
-		"android-v1-art":            {"android"},
-		"android-v2-art":            {"android"},
-		"android-v2-art-odd":        {"android"},
-		"android-v2-perfetto-trace": {"android"},
-		"react-native-v1-art":       {"android", "javascript"},
-		"react-native-v2-art":       {"android", "javascript"},
+		"android-v1-art":                 {"android"},
+		"android-v2-art":                 {"android"},
+		"android-v2-art-odd":             {"android"},
+		"android-v2-perfetto-empty-text": {"android"},
+		"android-v2-perfetto-trace":      {"android"},
+		"react-native-v1-art":            {"android", "javascript"},
+		"react-native-v2-art":            {"android", "javascript"},
 	} {
 		message := androidMessage(t, name)
 		export := ProfilesToChunks(message, exportOptions)

@@ -71,14 +71,14 @@ def snapshot(r, trace, primary, sequence=0):
 def new_id(r, ids, table):
     if ids[table] and r.random() < 0.2:
         return r.choice(ids[table])  # replaces
-    ids[table].append(len(ids[table]) + 1 + (300 if r.random() < 0.2 else 0))
+    ids[table].append(len(ids[table]) + (300 if r.random() < 0.2 else 0))
     return ids[table][-1]
 
 
 def some_id(r, ids, table):
     if ids[table] and r.random() < 0.93:
         return r.choice(ids[table])
-    return r.choice([999, len(ids[table]) + 1])  # the second one may follow
+    return r.choice([999, len(ids[table])])  # the second one may follow
 
 
 TEXTS = {
@@ -137,6 +137,12 @@ def sample(r, packet, ids):
         s.cpu_mode = r.randrange(6)
     if r.random() < 0.2:
         s.unwind_error = r.randrange(16)
+    if r.random() < 0.1:
+        s.sample_skipped_reason = r.randrange(5)
+    if r.random() < 0.05:
+        s.kernel_records_lost = 7
+    if r.random() < 0.05:
+        s.producer_event.source_stop_reason = 1
 
 
 def read(data):
@@ -167,7 +173,9 @@ def read(data):
         if not packet.HasField("perf_sample"):
             continue
         p = packet.perf_sample
-        if not p.callstack_iid:
+        if p.HasField("kernel_records_lost") or p.HasField("producer_event") or p.sample_skipped_reason == 4:
+            continue  # "several distinct views of this message", perf_sample.proto
+        if not p.HasField("callstack_iid"):
             lost["skipped"] += 1
             continue
         stack = s["callstacks"].get(p.callstack_iid)
@@ -217,8 +225,8 @@ def learn(offsets, sequence, cs):
 
 
 def resolve(s, frame):
-    text = lambda table, i: s[table][i].str if i in s[table] else b""
-    m = s["mappings"].get(frame.mapping_id)
+    text = lambda table, of, field: s[table][getattr(of, field)].str if of.HasField(field) and getattr(of, field) in s[table] else b""
+    m = s["mappings"].get(frame.mapping_id) if frame.HasField("mapping_id") else None
     path, out = b"", {}
     if m:
         path = b""
@@ -226,11 +234,11 @@ def resolve(s, frame):
             if i in s["mapping_paths"]:
                 path += (b"/" if path else b"") + s["mapping_paths"][i].str
     java = path.endswith((b".oat", b".odex", b".vdex", b".jar", b".dex")) or b"dalvik-jit-code-cache" in path
-    out["function"] = text("function_names", frame.function_name_id).decode()
-    out["file"] = text("source_paths", frame.source_path_iid).decode()
+    out["function"] = text("function_names", frame, "function_name_id").decode()
+    out["file"] = text("source_paths", frame, "source_path_iid").decode()
     out["line"] = frame.line_number
     out["path"] = path.decode()
-    out["build_id"] = text("build_ids", m.build_id).hex() if m else ""
+    out["build_id"] = text("build_ids", m, "build_id").hex() if m else ""
     out["java"] = java
     out["address"] = 0
     if frame.HasField("rel_pc") and not java:
