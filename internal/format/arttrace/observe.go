@@ -75,6 +75,7 @@ type observer struct {
 	period uint64 // nanoseconds
 	spare  int
 	end    uint64 // end of the trace, in nanoseconds from its start
+	lasted uint64 // times above it are before the start
 	latest uint64 // time of a record
 
 	threads  []threadState
@@ -99,7 +100,7 @@ type threadState struct {
 
 func newObserver(t *Trace, period time.Duration, spare int) *observer {
 	o := &observer{
-		trace: t, period: uint64(period), spare: spare, end: t.endNanos(),
+		trace: t, period: uint64(period), spare: spare, end: t.endNanos(), lasted: uint64(max(t.Elapsed, math.MaxInt32*time.Microsecond)),
 		threads: make([]threadState, len(t.Threads)), methodOf: newMethodIndex(t.Methods),
 	}
 	o.out = Observations{Threads: t.Threads[:len(t.Threads):len(t.Threads)], methods: t.Methods}
@@ -128,17 +129,25 @@ func (t *Trace) endNanos() uint64 {
 // maxElapsed is the largest time of a record: 32 bits of microseconds.
 const maxElapsed = math.MaxUint32 * time.Microsecond
 
-func (e *Event) nanos(clock Clock) uint64 {
-	if clock == ClockThreadCPU {
-		return uint64(e.CPU) * uint64(time.Microsecond)
+// time returns the time of a record. ART writes the low 32 bits of the difference to the start of
+// the trace, which is negative if it read the clock for a record first. The trace then lasted less
+// than the unsigned number.
+func (o *observer) time(e *Event) uint64 {
+	micros := e.Wall
+	if o.trace.Clock == ClockThreadCPU {
+		micros = e.CPU
 	}
-	return uint64(e.Wall) * uint64(time.Microsecond)
+	nanos := uint64(micros) * uint64(time.Microsecond)
+	if nanos > o.lasted {
+		return 0
+	}
+	return min(nanos, o.end)
 }
 
 // record processes a record: it observes the thread up to the time of the record, exclusive. If the
 // clock steps back, the time stays unchanged.
 func (o *observer) record(e *Event) {
-	now := min(e.nanos(o.trace.Clock), o.end)
+	now := o.time(e)
 	o.latest = max(o.latest, now)
 	index := o.thread(e.Thread)
 	thread := &o.threads[index]

@@ -171,13 +171,38 @@ func checkTimes(t testing.TB, trace arttrace.Trace, events []arttrace.Event, got
 	}
 }
 
+// TestBeforeTheStart: a record from before the start of the trace has a negative time of 32 bits.
+// It does not cost the later records of its thread, nor make a trace without an end longer.
+func TestBeforeTheStart(t *testing.T) {
+	for _, clock := range []arttrace.Clock{arttrace.ClockWall, arttrace.ClockThreadCPU} {
+		for name, trace := range map[string]arttrace.Trace{
+			"complete": {Elapsed: 60 * time.Millisecond}, "overflow": {Elapsed: time.Minute, Overflow: true}, "no elapsed time": {},
+		} {
+			trace.Version, trace.Clock = 2, clock
+			got, err := observe(t, trace, 10*time.Millisecond,
+				arttrace.Event{Thread: 1, Method: 4, Wall: 0xFFFFFFF0, CPU: 0xFFFFFFF0},
+				arttrace.Event{Thread: 1, Method: 8, Wall: 20 * millisecond, CPU: 20 * millisecond},
+				arttrace.Event{Thread: 1, Method: 8, Action: arttrace.Exit, Wall: 40 * millisecond, CPU: 40 * millisecond},
+				arttrace.Event{Thread: 1, Method: 4, Action: arttrace.Exit, Wall: 50 * millisecond, CPU: 50 * millisecond},
+			)
+			require.NoError(t, err, name)
+			assert.Equal(t, []string{"1 0 /4", "1 1 /4", "1 2 /4/8", "1 3 /4/8", "1 4 /4"}, table(got), name)
+		}
+	}
+	// In a trace that lasted as long, such a number is a time.
+	long := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 40 * time.Minute}
+	got, err := observe(t, long, 10*time.Minute, arttrace.Event{Thread: 1, Method: 4, Wall: 36 * 60_000 * millisecond})
+	require.ErrorIs(t, err, arttrace.ErrEmpty, "no point of the grid between 36 and 40 minutes")
+	require.Nil(t, got)
+}
+
 // TestClockSteps: a clock that steps back stands still, and none goes beyond the end of the trace.
 func TestClockSteps(t *testing.T) {
 	trace := arttrace.Trace{Version: 2, Clock: arttrace.ClockWall, Elapsed: 100 * time.Millisecond}
 	got, err := observe(t, trace, 10*time.Millisecond,
 		arttrace.Event{Thread: 1, Method: 4, Wall: 50 * millisecond},
 		arttrace.Event{Thread: 1, Method: 8, Wall: 20 * millisecond},
-		arttrace.Event{Thread: 1, Method: 12, Wall: 0xFFFFFFF0},
+		arttrace.Event{Thread: 1, Method: 12, Wall: 200 * millisecond},
 	)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1 5 /4/8", "1 6 /4/8", "1 7 /4/8", "1 8 /4/8", "1 9 /4/8"}, table(got))

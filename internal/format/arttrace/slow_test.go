@@ -26,6 +26,7 @@ type slowTrace struct {
 	methods []arttrace.Method
 	events  []arttrace.Event
 	elapsed uint64 // µs; 0 = unknown, or the buffer was full
+	lasted  uint64 // µs; 0 = unknown
 	onCPU   bool
 }
 
@@ -62,8 +63,11 @@ func slowParse(data []byte) (t slowTrace, ok bool) {
 	}
 	t.records(blocks, int(version), record, settings["clock"])
 	t.onCPU = settings["clock"] == "thread-cpu"
-	if elapsed, err := strconv.ParseUint(settings["elapsed-time-usec"], 10, 64); err == nil && settings["data-file-overflow"] != "true" {
-		t.elapsed = min(elapsed, math.MaxUint32)
+	if elapsed, err := strconv.ParseUint(settings["elapsed-time-usec"], 10, 64); err == nil {
+		t.lasted = elapsed
+		if settings["data-file-overflow"] != "true" {
+			t.elapsed = min(elapsed, math.MaxUint32)
+		}
 	}
 	return t, true
 }
@@ -183,14 +187,11 @@ func (t *slowTrace) observe(period time.Duration) (threads map[uint16]*slowThrea
 	end := t.elapsed
 	if end == 0 {
 		for _, e := range t.events {
-			end = max(end, uint64(max(e.Wall, t.cpu(e))))
+			end = max(end, t.time(e))
 		}
 	}
 	for _, e := range t.events {
-		now := min(end, uint64(e.Wall))
-		if t.onCPU {
-			now = min(end, uint64(e.CPU))
-		}
+		now := min(end, t.time(e))
 		thread := threads[e.Thread]
 		if thread == nil {
 			thread = &slowThread{last: now}
@@ -220,11 +221,15 @@ func (t *slowTrace) observe(period time.Duration) (threads map[uint16]*slowThrea
 	return threads, unmatched, tooDeep
 }
 
-func (t *slowTrace) cpu(e arttrace.Event) uint32 {
+func (t *slowTrace) time(e arttrace.Event) uint64 {
+	micros := e.Wall
 	if t.onCPU {
-		return e.CPU
+		micros = e.CPU
 	}
-	return 0
+	if int32(micros) < 0 && uint64(micros) > t.lasted {
+		return 0
+	}
+	return uint64(micros)
 }
 
 func backward(ids []uint32) func(func(uint32) bool) {
