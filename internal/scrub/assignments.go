@@ -25,8 +25,11 @@ const (
 	codeSyntax         // only literals in quotes: lines of source code
 )
 
-// assignments replaces the values next to sensitive names, and reports whether there were any.
-func (r *redacted) assignments(s syntax) bool { return r.replaceSpans(spans(r.text, s)) }
+// assignments replaces the values next to sensitive names, and reports whether there were any. sql
+// is nil for other texts than statements.
+func (r *redacted) assignments(s syntax, sql *statement) bool {
+	return r.replaceSpans(spans(r.text, s, sql))
+}
 
 // replaceSpans replaces parts of the text, and reports whether there were any.
 func (r *redacted) replaceSpans(found [][2]int) bool {
@@ -53,7 +56,7 @@ func (r *redacted) replaceSpans(found [][2]int) bool {
 }
 
 // spans returns the positions of the values, in order and without overlaps.
-func spans(text string, s syntax) (found [][2]int) {
+func spans(text string, s syntax, sql *statement) (found [][2]int) {
 	state, until := uint8(0), 0 // until is the end of the last value, or of the last name without a value: a name may contain several of the words
 	for i := 0; i < len(text); i++ {
 		state = automaton.next[state][text[i]]
@@ -63,7 +66,7 @@ func spans(text string, s syntax) (found [][2]int) {
 		}
 		name := nameEnd(text, i+1)
 		from := valueAfter(text, name, s)
-		if from < 0 {
+		if from < 0 || sql != nil && sql.isReference(text, from) || isAssemblyToken(text[:name], text[from:]) {
 			until = name
 			continue
 		}
@@ -88,6 +91,21 @@ func notAuth(text string, i int) bool {
 	}
 	rest := text[i+1+len(or):]
 	return len(rest) < 2 || !strings.EqualFold(rest[:2], "iz") && !strings.EqualFold(rest[:2], "is")
+}
+
+// isAssemblyToken reports whether a value is part of the name of a .NET assembly, up to its name:
+// the public key of its publisher is no secret.
+// https://learn.microsoft.com/dotnet/standard/assembly/names
+func isAssemblyToken(upToName, value string) bool {
+	const name, digits = "PublicKeyToken", 16
+	if len(upToName) < len(name) || !strings.EqualFold(upToName[len(upToName)-len(name):], name) {
+		return false
+	}
+	end := 0
+	for end < len(value) && end <= digits && isAlphanumeric(value[end]) {
+		end++
+	}
+	return end == digits && strings.Trim(value[:end], "0123456789abcdefABCDEF") == "" || value[:end] == "null"
 }
 
 // nameEnd returns the end of the name around i.

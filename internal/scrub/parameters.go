@@ -34,7 +34,7 @@ func sensitiveParameter(name, value string) bool {
 		return true
 	}
 	value = decoded(value)
-	return len(spans(value, anySyntax)) > 0 || strings.ContainsAny(value, " \t\r\n\"'<>") && sensitiveText(value, scan(value))
+	return len(spans(value, anySyntax, nil)) > 0 || strings.ContainsAny(value, " \t\r\n\"'<>") && sensitiveText(value, scan(value))
 }
 
 // decoded returns a text without percent-encoding, unchanged if the encoding is invalid.

@@ -24,7 +24,7 @@ const (
 
 // literals returns the literals of a query in order, in one pass. Placeholders such as $1 and names
 // such as t1 are none.
-func literals(query string) (found []literal) {
+func (s *statement) literals(query string) (found []literal) {
 	add := func(kind literalKind, from, to int) int {
 		found = append(found, literal{kind, from, to})
 		return to
@@ -37,7 +37,7 @@ func literals(query string) (found []literal) {
 			i = add(quotedLiteral, i, quoteEnd(query, i))
 		case b == '"' || b == '`':
 			end := quoteEnd(query, i)
-			if b == '"' && strings.IndexByte("=<>(,", last) >= 0 && isOneOf(query, skipBlanks(query, end), ",;)") {
+			if b == '"' && !namesInDoubleQuotes[s.system] && strings.IndexByte("=<>(,", last) >= 0 && isOneOf(query, skipBlanks(query, end), ",;)") {
 				add(otherLiteral, i, end)
 			}
 			i = end
@@ -119,8 +119,8 @@ func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 func isWord(b byte) bool { return isAlphanumeric(b) || b == '_' }
 
 // literalSpans returns the contents of a query's literals, except replacements.
-func literalSpans(query string) (found [][2]int) {
-	for _, l := range literals(query) {
+func (s *statement) literalSpans(query string) (found [][2]int) {
+	for _, l := range s.literals(query) {
 		from, to := l.from, l.to
 		if l.kind != numberLiteral {
 			from++
@@ -165,7 +165,8 @@ func isQuery(key string) bool {
 func (w *walker) withoutLiterals(query string) string {
 	var out strings.Builder
 	pos := 0
-	for _, l := range literals(query) {
+	var s statement // literals in double quotes are kept in any case
+	for _, l := range s.literals(query) {
 		if l.kind != otherLiteral {
 			out.WriteString(query[pos:l.from] + "?")
 			pos = l.to

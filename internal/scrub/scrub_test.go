@@ -3,6 +3,7 @@
 package scrub
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"regexp"
@@ -113,6 +114,67 @@ func TestAttributes(t *testing.T) {
 		again, counts := after(t, s, got)
 		assert.Equal(t, got, again, "a second pass changes nothing")
 		_ = counts
+	}
+}
+
+// TestReferencesInStatements: names and placeholders in SQL are no literals, by the rules of the
+// database. Sentry's servers keep the descriptions of spans.
+func TestReferencesInStatements(t *testing.T) {
+	s := newDefault(t)
+	for _, test := range []struct{ system, text, want string }{
+		{"postgresql", `SELECT "a"."id" FROM "a" INNER JOIN "auth_user" ON ("a"."auth_user_id" = "auth_user"."id")`, ""},
+		{"postgresql", `SELECT 1 FROM t JOIN "auth" ON credentials = "auth" AND t.secret_id = s.id`, ""},
+		{"mysql", "SELECT 1 FROM `t` JOIN `credentials` ON `t`.`credentials_id` = `credentials`.`id` AND auth = `auth`", ""},
+		{"microsoft.sql_server", "SELECT 1 FROM [t] JOIN [secret] ON [t].[secret_id] = [secret].[id] AND auth = [auth id]", ""},
+		{"", `SELECT 1 FROM "t" JOIN "secret" ON "t"."secret_id" = "secret"."id"`, ""},
+		{"postgresql", "UPDATE u SET password = $1, secret = %s, token = %(token)s, passwd = :p, api_key = @p WHERE auth_id = ?", ""},
+		{"", "UPDATE u SET password = $1, secret = %s, token = %(token)s WHERE auth_id = ?", ""},
+
+		{"postgresql", `UPDATE u SET password = 'x', secret = 5, auth = x`, `UPDATE u SET password = '[Filtered]', secret = [Filtered], auth = [Filtered]`},
+		{"mysql", `UPDATE u SET password = "x" WHERE secret=0x12`, `UPDATE u SET password = "[Filtered]" WHERE secret=[Filtered]`},
+		{"sqlite", `UPDATE u SET password = "x"`, `UPDATE u SET password = "[Filtered]"`},
+		{"", `UPDATE u SET password = "x"`, `UPDATE u SET password = "[Filtered]"`},
+		{"", "Update failed: password=a.b, secret=`x`, token=@x, auth=[x]", "Update failed: password=[Filtered], secret=`[Filtered]`, token=[Filtered], auth=[Filtered]"},
+		{"postgresql", `Login failed: password="x"`, `Login failed: password="[Filtered]"`},
+		{"postgresql", `UPDATE u SET password = "a=b"`, `UPDATE u SET password = "[Filtered]"`},
+	} {
+		data := ptrace.NewTraces()
+		span := data.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+		span.SetName(test.text)
+		if test.system != "" {
+			span.Attributes().PutStr("db.system", test.system)
+		}
+		s.Traces(data)
+		assert.Equal(t, cmp.Or(test.want, test.text), span.Name(), test.system)
+	}
+	for system, want := range map[string]string{"postgresql": `SELECT a FROM t WHERE password = "x"`, "mysql": `SELECT a FROM t WHERE password = "[Filtered]"`, "": `SELECT a FROM t WHERE password = "[Filtered]"`} {
+		got, _ := after(t, s, map[string]any{"db.system.name": system, "db.query.text": `SELECT a FROM t WHERE password = "x"`})
+		assert.Equal(t, want, got["db.query.text"], system)
+	}
+}
+
+// TestAssemblyNames: the parts of the name of a .NET assembly are public.
+func TestAssemblyNames(t *testing.T) {
+	s := newDefault(t)
+	const name = "Shop.Auth.Token, Version=4.0.0.0, Culture=neutral, ProcessorArchitecture=MSIL, Retargetable=Yes, PublicKey=0024000004800000, PublicKeyToken=b77a5c561934e089"
+	const generic = "System.Lazy`1[[Shop.Auth, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null]]"
+	frame := map[string]any{"package": name, "module": generic, "function": "Close", "raw_function": generic}
+	for key, value := range map[string]any{
+		"exception.stacktrace": "at Shop.Close() (" + name + ")", "sentry.frame.package": name, "code.function.name": generic,
+		"sentry.exceptions":       []any{map[string]any{"module": name, "value": generic, "stacktrace": map[string]any{"frames": []any{frame}}}},
+		"sentry.message.template": "Could not load file or assembly '" + name + "'.",
+	} {
+		logs := plog.NewLogs()
+		record := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		record.Body().SetStr("Could not load " + name)
+		require.NoError(t, record.Attributes().FromRaw(map[string]any{key: value}))
+		s.Logs(logs)
+		assert.Equal(t, map[string]any{key: value}, record.Attributes().AsRaw())
+		assert.Equal(t, "Could not load "+name, record.Body().Str())
+	}
+	for _, text := range []string{"PublicKeyToken=b77a5c561934e08", "PublicKeyToken=b77a5c561934e0891", "PublicKeyToken=hunter2", "MyToken=b77a5c561934e089"} {
+		got, _ := after(t, s, map[string]any{"sentry.message.template": text})
+		assert.Equal(t, text[:strings.IndexByte(text, '=')+1]+Filtered, got["sentry.message.template"])
 	}
 }
 
@@ -349,10 +411,10 @@ func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 		t.parameters()
 	}
 	if set.assigns || set.cookies && cookieRegexp.MatchString(t.text) {
-		t.assignments(set.syntax)
+		t.assignments(set.syntax, &statement{})
 	}
 	if set.literals && passwordRegexp.MatchString(t.text) {
-		t.replaceSpans(literalSpans(t.text))
+		t.replaceSpans((&statement{}).literalSpans(t.text))
 	}
 	if set.cookies && isCookies(key) {
 		t.replace(&cookiesPattern, replaceBy(Filtered))

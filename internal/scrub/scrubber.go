@@ -146,6 +146,7 @@ func (s *Scrubber) Traces(data ptrace.Traces) Counts {
 }
 
 func (w *walker) span(span ptrace.Span) {
+	w.element = span.Attributes()
 	w.field(span.Name(), spanName, span.SetName)
 	w.field(span.Status().Message(), spanMessage, span.Status().SetMessage)
 	w.elementAttributes(span.Attributes())
@@ -169,6 +170,7 @@ func (s *Scrubber) Logs(data plog.Logs) Counts {
 		for _, scope := range resource.ScopeLogs().All() {
 			w.attributes(scope.Scope().Attributes())
 			for _, record := range scope.LogRecords().All() {
+				w.element = record.Attributes()
 				if w.root(record.Body(), "body", &logBody) == removed {
 					record.Body().SetStr("")
 				}

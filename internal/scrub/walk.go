@@ -15,6 +15,8 @@ type walker struct {
 	signal string // type of the elements, for selectors
 	counts Counts
 	paths  []path // of the current value; nil without selectors
+
+	element pcommon.Map // attributes of the current span or log record; zero elsewhere
 }
 
 // walk returns a walker for a message, or nil for a nil Scrubber.
@@ -402,10 +404,15 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	if encoded && t.parameters() {
 		w.count(ruleAssignment)
 	}
-	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax) {
+	var sql *statement
+	if set.assigns && found&(hasWord|hasFold) != 0 && isSQL(text) {
+		s := statementIn(w.element, key)
+		sql = &s
+	}
+	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax, sql) {
 		w.count(ruleAssignment)
 	}
-	if set.literals && found&(hasWord|hasFold) != 0 && sensitiveText(t.text, found) && t.replaceSpans(literalSpans(t.text)) {
+	if set.literals && sql != nil && sensitiveText(t.text, found) && t.replaceSpans(sql.literalSpans(t.text)) {
 		w.count(ruleAssignment)
 	}
 	if set.cookies && isCookies(key) && t.replace(&cookiesPattern, replaceBy(Filtered)) {
