@@ -27,7 +27,8 @@
 //     messages, and attributes of systems and services; Relay replaces URLs and queries as a whole
 //     if they contain a word such as "auth", and keeps the others. The value next to a sensitive
 //     name (password=x) is replaced as well, which Relay does not do, and so are all literals of a
-//     statement with a sensitive word; "author" is not a sensitive name in these texts.
+//     statement with a sensitive word. Names and placeholders in SQL are no values (see statement),
+//     the PublicKeyToken of a .NET assembly is no secret, and "author" is not a sensitive name.
 //   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name.
 //     File paths lose only passwords in URLs and queries. Relay keeps both.
 //   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names
