@@ -182,6 +182,7 @@ func putRest(attrs pcommon.Map, rest []event.NamedValue, src Source) {
 // putTraceContext adds the fields of contexts.trace except the IDs. Its data, including thread.id,
 // already consists of attributes.
 func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
+	t.Status = statusName(t.Status)
 	attr.Put(attrs, attr.TraceContextFields, event.TraceContexts, t, src.IncludePII)
 	putRest(attrs, t.Rest, src)
 	for _, member := range t.Data {

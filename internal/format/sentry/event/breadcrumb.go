@@ -27,6 +27,3 @@ var Breadcrumbs = newTable("breadcrumbs", func(b *Breadcrumb) *[]NamedValue { re
 	carried[Breadcrumb](KindText, "origin"),
 	anyJSON(KindObject, "data", func(b *Breadcrumb) *[]byte { return &b.Data }),
 )
-
-// level is a level as text, or as a number of Python's logging.
-func level(s Source, field string) string { return s.ID(field) }

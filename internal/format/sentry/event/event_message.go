@@ -36,8 +36,13 @@ func message(at func(*ErrorEvent) *Message) row[ErrorEvent] {
 }
 
 func (l *reader) message(m *Message) {
-	if l.S.Peek() != '{' {
-		if text := l.Text("message"); m.Formatted == "" {
+	switch l.S.Peek() {
+	case '{':
+	case 'f': // false is no message (relay-event-schema/src/protocol/logentry.rs)
+		l.TypeMismatch("message")
+		return
+	default:
+		if text := l.lenientText("message"); m.Formatted == "" && m.Template == "" {
 			m.Formatted = text
 		}
 		return
@@ -52,10 +57,14 @@ func (l *reader) message(m *Message) {
 	}
 }
 
-// Text returns the formatted message or, if there is none, the template.
+// Text returns the formatted message. If there is none, it formats the template, or returns it if
+// that is impossible, as ingest does.
 func (m *Message) Text() string {
 	if m.Formatted != "" {
 		return m.Formatted
+	}
+	if formatted, ok := FormatMessage(m.Template, m.Params); ok {
+		return formatted
 	}
 	return m.Template
 }

@@ -35,14 +35,16 @@ func (e *Exception) isException() bool { return e.Type != "" || e.Value != "" ||
 func exceptionValue[T any](key string, at func(*T) *string) row[T] {
 	r := text(key, at)
 	r.set = nil
-	r.read = func(l *reader, t *T, name string) {
-		if next := l.S.Peek(); next == '{' || next == '[' {
-			*at(t) = string(jsonscan.ValidUTF8(l.S.Value()))
-			return
-		}
-		*at(t) = l.Text(name)
-	}
+	r.read = func(l *reader, t *T, name string) { *at(t) = l.lenientText(name) }
 	return r
+}
+
+// lenientText reads text, or any other JSON as text.
+func (l *reader) lenientText(field string) string {
+	if next := l.S.Peek(); next == '{' || next == '[' {
+		return string(jsonscan.ValidUTF8(l.S.Value()))
+	}
+	return l.Text(field)
 }
 
 // Mechanism states how the SDK captured the exception, and its position in the chain.

@@ -2,6 +2,8 @@
 
 package event
 
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+
 // levels are the levels of events and breadcrumbs that Sentry's ingest reads, and the words that it
 // stores for them. It compares words exactly: it removes "warn", "Warning" and all others, so that
 // an event has its default, error (transactions: info), and a breadcrumb has info
@@ -19,3 +21,12 @@ var levels = map[string]string{
 // text is a word, or a number as written. A number in quotes is read as the number, although ingest
 // removes it: the meaning is clear.
 func LevelOf(text string) string { return levels[text] }
+
+// level reads a level. Words are kept as sent, numbers of Python's logging become words.
+func level(s Source, field string) string {
+	text := s.ID(field)
+	if word := LevelOf(text); word != "" && jsonscan.IsDigit(text[0]) {
+		return word
+	}
+	return text
+}
