@@ -39,7 +39,7 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 	if err != nil {
 		return nil, fmt.Errorf("uploads: cannot open the folder in store::directory: %w", err)
 	}
-	e := &endpoint{store: store, logger: set.Logger}
+	e := &endpoint{server: httpserver.Server{Grace: stopGrace}, store: store, logger: set.Logger}
 	config := httpbody.DefaultServerConfig(cfg.Uploads.Endpoint, uploads.MaxBodyBytes)
 	config.TLS = cfg.Uploads.TLS
 	handler := uploads.NewServer(store, uploads.Options{
@@ -47,7 +47,7 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 		ReadBody: bodyReader(),
 		Count:    func(o uploads.Outcome) { t.countUpload(context.Background(), o) }, Stored: changed,
 	})
-	server, err := httpserver.New(ctx, &config, host, set, handler)
+	server, err := httpserver.New(ctx, &config, host, set, e.counted(handler))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("uploads: %w", err), store.Close())
 	}
@@ -89,9 +89,17 @@ func bodyReader() func(r *http.Request, limit, ratio int64) ([]byte, func(), err
 // Clients repeat the others.
 const stopGrace = 2 * time.Second
 
+// counted makes stop wait for requests also after their connections are closed: until then, they
+// use the store, which another endpoint may open next.
+func (e *endpoint) counted(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.server.Handling.Add(1)
+		defer e.server.Handling.Done()
+		handler.ServeHTTP(w, r)
+	})
+}
+
 // stop closes the endpoint.
 func (e *endpoint) stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, stopGrace)
-	defer cancel()
 	return errors.Join(e.server.Stop(ctx, e.logger), e.store.Close())
 }

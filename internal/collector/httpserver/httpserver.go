@@ -5,6 +5,7 @@
 package httpserver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type Server struct {
 	Handling sync.WaitGroup // requests that the handler has added
 	Stopping atomic.Bool    // the handler must reject new requests
 	Closed   atomic.Bool    // no data may be forwarded: the consumers may have been shut down
+	Grace    time.Duration  // for running requests in Stop; 0 means stopGrace
 
 	servers []*http.Server // one per listener
 	serving sync.WaitGroup
@@ -52,11 +54,12 @@ const stopGrace = 5 * time.Second
 // The error states whether requests are still running.
 func (s *Server) Stop(ctx context.Context, logger *zap.Logger) error {
 	s.Stopping.Store(true)
-	finished, err := s.Shutdown(ctx, stopGrace)
+	grace := cmp.Or(s.Grace, stopGrace)
+	finished, err := s.Shutdown(ctx, grace)
 	if !finished {
-		logger.Warn("Closed connections of requests that did not finish before the shutdown", zap.Duration("grace", stopGrace))
+		logger.Warn("Closed connections of requests that did not finish before the shutdown", zap.Duration("grace", grace))
 		s.Closed.Store(true)
-		err = errors.Join(err, s.waitForHandlers(ctx))
+		err = errors.Join(err, s.waitForHandlers(ctx, grace))
 	}
 	return err
 }
@@ -85,13 +88,13 @@ var errStillRunning = errors.New("requests are still running")
 
 // waitForHandlers waits for another grace period for requests inside a consumer, which must not be
 // called after Shutdown.
-func (s *Server) waitForHandlers(ctx context.Context) error {
+func (s *Server) waitForHandlers(ctx context.Context, grace time.Duration) error {
 	done := make(chan struct{})
 	go func() {
 		s.Handling.Wait()
 		close(done)
 	}()
-	ctx, cancel := context.WithTimeout(ctx, stopGrace)
+	ctx, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	select {
 	case <-done:

@@ -4,9 +4,12 @@ package httpserver
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,4 +51,24 @@ func TestStopWithoutTime(t *testing.T) {
 
 	idle, _ := serve(t, nil)
 	assert.NoError(t, idle.Stop(over, zap.NewNop()), "nothing was running")
+}
+
+// TestStopClosesStalledRequests: a client that never completes its body does not make Stop fail,
+// because a collector that reloads its configuration ends if it does.
+func TestStopClosesStalledRequests(t *testing.T) {
+	arrived, ended := make(chan struct{}), false
+	s, url := serve(t, func(_ http.ResponseWriter, req *http.Request) {
+		close(arrived)
+		_, err := io.Copy(io.Discard, req.Body)
+		ended = err != nil
+	})
+	client, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+	require.NoError(t, err)
+	defer client.Close()
+	_, err = io.WriteString(client, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+	require.NoError(t, err)
+	<-arrived
+	s.Grace = 10 * time.Millisecond
+	require.NoError(t, s.Stop(t.Context(), zap.NewNop()))
+	assert.True(t, ended)
 }
