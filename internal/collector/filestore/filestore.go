@@ -135,6 +135,12 @@ func (s *Store) create(name string) (*os.File, error) {
 // ReadError is an error of the client, not of the disk.
 type ReadError struct{ error }
 
+// OfDisk reports whether an error of Save is that of the disk, so that another attempt may succeed.
+func OfDisk(err error) bool {
+	_, reading := errors.AsType[*ReadError](err)
+	return err != nil && !reading && !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrEmpty)
+}
+
 // Read returns the content of a file.
 func (s *Store) Read(name string) ([]byte, error) { return s.Root.ReadFile(name) }
 

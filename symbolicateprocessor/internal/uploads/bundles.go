@@ -208,7 +208,7 @@ func (s *Server) unpack(ctx context.Context, packed string, b bundle) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Save(folder+manifestName, strings.NewReader(string(text)), maxDescription)
+	_, err = s.save(folder+manifestName, strings.NewReader(string(text)), maxDescription)
 	return err
 }
 
@@ -267,6 +267,6 @@ func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, name, targ
 	if id := f.debugID(); id != "" {
 		body = io.MultiReader(body, strings.NewReader("\n//# debugId="+id+"\n"))
 	}
-	stored, err := s.store.Save(target, whileConnected{body, ctx}, limit)
+	stored, err := s.save(target, whileConnected{body, ctx}, limit)
 	return stored.Size, err
 }

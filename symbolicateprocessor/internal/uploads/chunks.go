@@ -38,8 +38,12 @@ func (s *Server) chunks(w http.ResponseWriter, r *http.Request) {
 		err = s.storeChunks(parts)
 	}
 	if err != nil {
-		s.Count(Rejected)
-		reject(w, http.StatusBadRequest, err.Error())
+		status, o := http.StatusBadRequest, outcome(err)
+		if o == Failed {
+			status = http.StatusInsufficientStorage // the only one after which sentry-cli repeats chunks
+		}
+		s.Count(o)
+		reject(w, status, err.Error())
 		return
 	}
 	respond(w, http.StatusOK, struct{}{})
@@ -77,7 +81,7 @@ func (s *Server) storeChunk(part *multipart.Part) error {
 		}
 		content = inflated
 	}
-	_, err := s.store.Save(chunkName(sum), checked(content, sum), chunkSize)
+	_, err := s.save(chunkName(sum), checked(content, sum), chunkSize)
 	return err
 }
 
@@ -136,7 +140,7 @@ func (s *Server) assemble(ctx context.Context, name, sum string, chunks []string
 	}
 	content := &chunkReader{store: s.store, chunks: chunks}
 	defer content.close()
-	if _, err := s.store.Save(name, checked(whileConnected{content, ctx}, sum), limit); err != nil {
+	if _, err := s.save(name, checked(whileConnected{content, ctx}, sum), limit); err != nil {
 		return err
 	}
 	for _, chunk := range chunks {

@@ -107,7 +107,7 @@ func (s *Server) file(ctx context.Context, sum string, f file) answer {
 }
 
 func (s *Server) failed(err error) answer {
-	s.Count(Rejected)
+	s.Count(outcome(err))
 	return answer{State: stateError, Missing: []string{}, Detail: err.Error()}
 }
 

@@ -8,6 +8,9 @@ import (
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"time"
@@ -41,6 +44,7 @@ const (
 	Stored       Outcome = "stored"
 	Known        Outcome = "known"        // the file is already stored
 	Rejected     Outcome = "rejected"     // the response states the reason
+	Failed       Outcome = "failed"       // the disk is full or broken
 	Unauthorized Outcome = "unauthorized" // without the token
 )
 
@@ -176,6 +180,29 @@ func enter(ctx context.Context, slots chan struct{}) (leave func(), ok bool) {
 	case <-ctx.Done():
 		return func() {}, false
 	}
+}
+
+// errDisk is an error of the disk. The client may repeat the request.
+type errDisk struct{ error }
+
+// save stores a file.
+func (s *Server) save(name string, body io.Reader, limit int64) (filestore.File, error) {
+	stored, err := s.store.Save(name, body, limit)
+	if filestore.OfDisk(err) {
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			err = path.Err // without the path of the directory
+		}
+		err = errDisk{fmt.Errorf("the collector cannot store the file: %w", err)}
+	}
+	return stored, err
+}
+
+// outcome returns the outcome of an upload with an error.
+func outcome(err error) Outcome {
+	if _, is := errors.AsType[errDisk](err); is {
+		return Failed
+	}
+	return Rejected
 }
 
 func respond(w http.ResponseWriter, status int, body any) {

@@ -405,6 +405,7 @@ func TestRepeatedChunks(t *testing.T) {
 	a := c.server.file(t.Context(), sum("other"), f)
 	assert.Equal(t, stateError, a.State)
 	assert.Contains(t, a.Detail, "full of incomplete files")
+	assert.Equal(t, 1, c.counts[Failed])
 	assert.LessOrEqual(t, c.store.Total(), int64(4<<20))
 
 	gone, leave := context.WithCancel(t.Context())
@@ -426,4 +427,16 @@ func TestNoMemory(t *testing.T) {
 		assert.Equal(t, http.StatusServiceUnavailable, status, text)
 	}
 	assert.Empty(t, c.counts)
+}
+
+// TestBrokenDisk: the client repeats chunks that the disk cannot store, and does not read where the
+// collector stores files.
+func TestBrokenDisk(t *testing.T) {
+	c := newClient(t, 1<<20)
+	require.NoError(t, c.store.Root.Close())
+	status, text := c.chunks("file", map[string]string{sum("x"): "x"})
+	assert.Equal(t, http.StatusInsufficientStorage, status)
+	assert.Contains(t, text, "cannot store")
+	assert.NotContains(t, text, c.store.Directory)
+	assert.Equal(t, map[Outcome]int{Failed: 1}, c.counts)
 }
