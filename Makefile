@@ -112,10 +112,11 @@ attacks: $(ATTACKS:%=dist/attacks/%.log) dist/attacks/damaged.log ## Attack the 
 	@awk -v list=dist/attacks/list.md -f internal/testkit/e2e/hostile/attacks.awk docs/attacks.md $(ATTACKS:%=dist/attacks/%.log) > dist/attacks/page.md
 	@cp dist/attacks/page.md docs/attacks.md
 
-# Native symbol files with every number at its extremes, and damaged at random, in 1 GiB.
-dist/attacks/damaged.log: $(wildcard symbolicateprocessor/internal/symbols/native/*.go)
+# Native symbol files, uploads and archives with every number at its extremes, and damaged at random, in 1 GiB and an hour of CPU.
+DAMAGED := symbolicateprocessor/internal/symbols/native symbolicateprocessor/internal/uploads internal/format/debugid
+dist/attacks/damaged.log: $(wildcard $(DAMAGED:%=%/*.go))
 	@mkdir -p $(@D)
-	@nice go test -exec 'prlimit --data=1073741824' ./symbolicateprocessor/internal/symbols/native -run 'TestExtremes|TestBreakpadExtremes|TestDamagedFiles' \
+	@nice go test -p 1 -exec 'prlimit --data=1073741824 --cpu=3600' $(DAMAGED:%=./%) -run 'Test.*Extremes|TestDamaged' \
 	  -count=1 -timeout 90m -v -args -damaged $(or $(FILES),100000) > $@.part || { grep -E '^ *--- FAIL' $@.part; exit 1; }
 	@mv $@.part $@
 

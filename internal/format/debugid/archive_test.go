@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/debugid"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/extremes"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -164,4 +167,42 @@ func fixChecksum(header []byte) {
 		sum += int(b)
 	}
 	copy(header[148:], fmt.Sprintf("%06o\x00 ", sum))
+}
+
+// TestDamagedArchives damages archives of dSYMs at random, before and after their compression.
+func TestDamagedArchives(t *testing.T) {
+	binary := machO(binary.LittleEndian, true, 0xa1)
+	content := append(bytes.Clone(binary), bytes.Repeat([]byte("debug information "), 200)...)
+	pax := records("path", binaryName, "size", fmt.Sprint(len(content)))
+	archives := [][]byte{
+		tarEntry(binaryName, '0', octal(len(content)), content),
+		sparseArchive("16384", fmt.Sprintf("1\n0\n%d\n", len(binary)), binary),
+		append(tarEntry("x", 'x', octal(len(pax)), pax), tarEntry("x", '0', octal(len(content)), content)...),
+		bytes.Repeat(tarEntry(binaryName, '0', octal(len(binary)), fat(binary, binary)), 20),
+	}
+	count := extremes.Damaged(200, 5000)
+	random := rand.New(rand.NewPCG(uint64(count), 38))
+	for i := range count {
+		archive := bytes.Clone(archives[random.IntN(len(archives))])
+		for range 1 + random.IntN(8) {
+			archive = extremes.Damage(random, archive)
+		}
+		for header := 0; header < len(archive) && i%4 > 0; header += 512 { // else most headers are only bad
+			fixChecksum(archive[header:])
+		}
+		archive = packed(archive)
+		for range random.IntN(4) * (i % 2) {
+			archive = extremes.Damage(random, archive)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		withinLimit(t, archive, fmt.Sprintf("archive %d", i))
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > uint64(4<<20+100*len(archive)) {
+			t.Errorf("archive %d of %d bytes: %d bytes allocated", i, len(archive), allocated)
+		}
+		if t.Failed() {
+			return
+		}
+	}
 }

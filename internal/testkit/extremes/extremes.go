@@ -6,11 +6,28 @@ package extremes
 
 import (
 	"encoding/binary"
+	"flag"
 	"math"
 	"math/rand/v2"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
+
+// make attacks sets it.
+var damaged = flag.Int("damaged", 0, "number of files for tests with damaged files; tests of extremes visit every place")
+
+// Damaged returns the number of inputs for a test that damages them at random.
+func Damaged(small, full int) int {
+	if testsize.Full() {
+		small = full
+	}
+	return max(small, *damaged)
+}
+
+// Every reports whether tests of extremes visit every place.
+func Every() bool { return *damaged > 0 }
 
 var values = []uint64{
 	0, 1, 2, 3, 127, 128, 255, 1000, 1<<16 - 1, 1 << 16, 1<<24 + 1, math.MaxInt32, 1 << 31, math.MaxUint32, 1 << 32,
@@ -73,4 +90,62 @@ func Binary(random *rand.Rand, within int, data []byte) []byte {
 		copy(out[at:], number[:1<<random.IntN(4)])
 	}
 	return out
+}
+
+// Near returns extreme values for a number of a file: the smallest and largest ones, the size of
+// the file, the place of the number, and the value of its neighbour.
+func Near(file []byte, at, width int) []uint64 {
+	size := uint64(len(file))
+	largest := uint64(1)<<(8*width) - 1
+	values := []uint64{0, 1, largest, largest >> 1, largest>>1 + 1, largest - 1, size, size - 1, size + 1, uint64(at), size - uint64(at)}
+	if at >= width {
+		values = append(values, number(file[at-width:], width), number(file[at-width:], width)-1)
+	}
+	return values
+}
+
+func number(b []byte, width int) (n uint64) {
+	for i := range width {
+		n |= uint64(b[i]) << (8 * i)
+	}
+	return n
+}
+
+// Put writes a number of width bytes.
+func Put(b []byte, width int, value uint64, bigEndian bool) {
+	for i := range width {
+		at := i
+		if bigEndian {
+			at = width - 1 - i
+		}
+		b[at] = byte(value >> (8 * i))
+	}
+}
+
+// Damage damages a file once, in place: a byte, a number, a part that is copied over another one,
+// or repeated, or a cut.
+func Damage(random *rand.Rand, file []byte) []byte {
+	if len(file) < 16 {
+		return file
+	}
+	at := random.IntN(len(file) - 8)
+	switch random.IntN(6) {
+	case 0:
+		file[at] = byte(random.Uint32())
+	case 1, 2:
+		width := 1 << random.IntN(4)
+		values := Near(file, at, width)
+		Put(file[at:], width, values[random.IntN(len(values))], random.IntN(4) == 0)
+	case 3:
+		length := random.IntN(min(len(file)-at, 64))
+		copy(file[random.IntN(len(file)):], file[at:at+length])
+	case 4:
+		if random.IntN(8) == 0 {
+			return file[:at]
+		}
+	case 5:
+		length := random.IntN(min(len(file)-at, 256))
+		return append(file[:at+length:at+length], file[at:]...)
+	}
+	return file
 }

@@ -5,9 +5,11 @@ package uploads
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"mime/multipart"
 	"runtime/metrics"
 	"strings"
 	"sync"
@@ -18,6 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/extremes"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -39,11 +43,9 @@ func TestArchiveExtremes(t *testing.T) {
 	}
 	for at := 0; at+8 <= len(archive); at += stride {
 		for _, width := range []int{1, 2, 4, 8} {
-			for _, value := range []uint64{0, 1, 1<<(8*width) - 1, 1<<(8*width-1) - 1, uint64(len(archive)), uint64(len(archive)) + 1, uint64(at)} {
+			for _, value := range extremes.Near(archive, at, width) {
 				damaged := bytes.Clone(archive)
-				var number [8]byte
-				binary.LittleEndian.PutUint64(number[:], value)
-				copy(damaged[at:at+width], number[:])
+				extremes.Put(damaged[at:], width, value, false)
 				what := fmt.Sprintf("%d bytes at %d: %#x", width, at, value)
 
 				require.NoError(t, c.server.store.Root.MkdirAll(ChunksFolder, 0o700))
@@ -148,4 +150,96 @@ func TestConcurrentAssemblies(t *testing.T) {
 		}
 		assert.Equal(t, want, sum(string(content)), name)
 	}
+}
+
+// TestDamagedUploads damages archives, symbol files, mappings, compressed chunks, forms and requests
+// at random. After each, the store has only complete files within its limits, and knows its size;
+// requests do not allocate more than their size permits.
+func TestDamagedUploads(t *testing.T) {
+	const size = 1 << 20
+	c := newClient(t, size)
+	count := extremes.Damaged(150, 4000)
+	random := rand.New(rand.NewPCG(uint64(count), 38))
+	good := map[string]string{manifestName: goodManifest, "_/_/app.js": strings.Repeat("l()\n", 200), "_/_/app.js.map": "{}"}
+	many := map[string]string{manifestName: `{"files":{`}
+	for i := range 50 {
+		many[manifestName] += fmt.Sprintf(`"%[1]d.js":{"type":"minified_source"},"%[1]d.js.map":{"type":"source_map"},`, i)
+		many[fmt.Sprint(i, ".js")], many[fmt.Sprint(i, ".js.map")] = "l()", "{}"
+	}
+	many[manifestName] = strings.TrimSuffix(many[manifestName], ",") + "}}"
+	archives := []string{zipOf(t, good), "SYSB\x02\x00\x00\x00" + zipOf(t, good), zipOf(t, many)}
+	files := []string{symbolFile, string(badsymbols.GoTable(4)), string(badsymbols.CompressedNames(1000)), string(badsymbols.HugeDictionary(20))}
+	form := func(field, content string) (boundary string, body []byte) {
+		var b bytes.Buffer
+		w := multipart.NewWriter(&b)
+		for _, chunk := range []string{"first", content} {
+			part, err := w.CreateFormFile(field, sum(chunk))
+			require.NoError(t, err)
+			if field == "file_gzip" {
+				chunk = zipped(chunk)
+			}
+			_, _ = part.Write([]byte(chunk))
+		}
+		require.NoError(t, w.Close())
+		return w.FormDataContentType(), b.Bytes()
+	}
+	damage := func(text string) string {
+		b := []byte(text)
+		for range 1 + random.IntN(8) {
+			b = extremes.Damage(random, b)
+		}
+		return string(b)
+	}
+	one := func(all []string) string { return all[random.IntN(len(all))] }
+	statuses := map[string]int{}
+	for i := range count {
+		kind, path, body := "application/json", filesPath, ""
+		switch i % 6 {
+		case 0, 1, 2:
+			content := damage(one(archives))
+			if i%6 > 0 {
+				content = damage(one(files))
+			}
+			if content == "" {
+				continue
+			}
+			c.chunks("file", map[string]string{sum(content): content})
+			names := []string{"shop.sym", "/proguard/" + buildID + ".txt"}
+			var request any = map[string]file{sum(content): {Name: one(names), Chunks: []string{sum(content)}}}
+			if i%6 == 0 {
+				path, request = bundlesPath, bundle{sum(content), []string{sum(content)}, one([]string{"", "shop@1.0"})}
+			}
+			text, err := json.Marshal(request)
+			require.NoError(t, err)
+			body = string(text)
+		case 3, 4:
+			path = chunksPath
+			boundary, content := form([]string{"file", "file_gzip"}[i%2], strings.Repeat(one(files), 1+random.IntN(20)))
+			kind, body = boundary, damage(string(content))
+		case 5:
+			path = one([]string{filesPath, bundlesPath})
+			known := sum(symbolFile)
+			body = damage(`{"` + known + `":{"name":"x","chunks":["` + known + `","` + sum("x") + `"]},"checksum":"` + known + `","chunks":["` + known + `"],"version":"1"}`)
+		}
+		before := allocatedBytes()
+		status, text := c.do("POST", path, token, kind, strings.NewReader(body))
+		allocated := allocatedBytes() - before
+		var a answer
+		_ = json.Unmarshal([]byte(text), &a)
+		statuses[fmt.Sprint(status, " ", a.State)]++
+		what := fmt.Sprintf("request %d: %d %s", i, status, text)
+		require.Contains(t, []int{200, 400}, status, what)
+		require.Less(t, allocated, uint64(8<<20), what)
+		total := int64(0)
+		for _, f := range c.store.List() {
+			folder, _, _ := strings.Cut(f.Name, "/")
+			require.Contains(t, []string{"bundles", ChunksFolder, "files", ReleasesFolder}, folder, what)
+			require.True(t, fs.ValidPath(f.Name) && !strings.Contains(f.Name, filestore.PartPrefix), f.Name)
+			require.LessOrEqual(t, f.Size, c.server.MaxNativeBytes, what)
+			total += filestore.SizeOnDisk(f.Size)
+		}
+		require.Equal(t, total, c.store.Total(), what)
+		require.LessOrEqual(t, total, int64(size), what)
+	}
+	t.Logf("%d requests: %v, %v", count, statuses, c.counts)
 }

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -19,11 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/extremes"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
-
-// make attacks sets it.
-var damagedFiles = flag.Int("damaged", 0, "number of files for TestDamagedFiles; TestExtremes visits every place")
 
 // Limits of the tests for one file: bytes that are allocated in total, and steps.
 const (
@@ -168,7 +165,7 @@ func TestExtremes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			stride := 1 + len(file)/8
 			switch {
-			case *damagedFiles > 0:
+			case extremes.Every():
 				stride = 1
 			case testsize.Full():
 				stride = 5 // every place of four bytes has a turn at one of its bytes
@@ -178,9 +175,9 @@ func TestExtremes(t *testing.T) {
 					if at+width > len(file) {
 						continue
 					}
-					for i, value := range extremesOf(file, at, width) {
+					for i, value := range extremes.Near(file, at, width) {
 						damaged := bytes.Clone(file)
-						put(damaged[at:], width, value, name == "fat")
+						extremes.Put(damaged[at:], width, value, name == "fat")
 						if name == "xz" { // else the checksum hides the change
 							fixXZ(damaged)
 						}
@@ -189,33 +186,6 @@ func TestExtremes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func extremesOf(file []byte, at, width int) []uint64 {
-	size := uint64(len(file))
-	largest := uint64(1)<<(8*width) - 1
-	values := []uint64{0, 1, largest, largest >> 1, largest>>1 + 1, largest - 1, size, size - 1, size + 1, uint64(at), size - uint64(at)}
-	if at >= width {
-		values = append(values, number(file[at-width:], width), number(file[at-width:], width)-1)
-	}
-	return values
-}
-
-func number(b []byte, width int) (n uint64) {
-	for i := range width {
-		n |= uint64(b[i]) << (8 * i)
-	}
-	return n
-}
-
-func put(b []byte, width int, value uint64, bigEndian bool) {
-	for i := range width {
-		at := i
-		if bigEndian {
-			at = width - 1 - i
-		}
-		b[at] = byte(value >> (8 * i))
 	}
 }
 
@@ -257,16 +227,13 @@ func TestDamagedFiles(t *testing.T) {
 			files = append(files, program)
 		}
 	}
-	count := max(*damagedFiles, 60)
-	if testsize.Full() {
-		count = max(count, 2000)
-	}
+	count := extremes.Damaged(60, 2000)
 	random := rand.New(rand.NewPCG(uint64(count), 38))
 	reasons := map[string]int{}
 	for i := range count {
 		damaged := bytes.Clone(files[random.IntN(len(files))])
 		for range 1 + random.IntN(12) {
-			damaged = damage(random, damaged)
+			damaged = extremes.Damage(random, damaged)
 		}
 		harmless(t, damaged, func() string { return fmt.Sprintf("file %d", i) })
 		if t.Failed() {
@@ -281,30 +248,4 @@ func TestDamagedFiles(t *testing.T) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	t.Logf("%d files: %v; %d MB from the system", count, reasons, memory.Sys>>20)
-}
-
-func damage(random *rand.Rand, file []byte) []byte {
-	if len(file) < 16 {
-		return file
-	}
-	at := random.IntN(len(file) - 8)
-	switch random.IntN(6) {
-	case 0:
-		file[at] = byte(random.Uint32())
-	case 1, 2:
-		width := 1 << random.IntN(4)
-		values := extremesOf(file, at, width)
-		put(file[at:], width, values[random.IntN(len(values))], random.IntN(4) == 0)
-	case 3:
-		length := random.IntN(min(len(file)-at, 64))
-		copy(file[random.IntN(len(file)):], file[at:at+length])
-	case 4:
-		if random.IntN(8) == 0 {
-			return file[:at]
-		}
-	case 5:
-		length := random.IntN(min(len(file)-at, 256))
-		return append(file[:at+length:at+length], file[at:]...)
-	}
-	return file
 }
