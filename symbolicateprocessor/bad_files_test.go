@@ -151,13 +151,10 @@ func TestShutdownWhileReading(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// newIndexes returns indexes of which none is open.
-func newIndexes(t *testing.T, limit int64) *indexes {
+// testIndexes returns indexes of which none is open.
+func testIndexes(t *testing.T, limit int64) *indexes {
 	t.Helper()
-	return &indexes{
-		directory: t.TempDir(), limit: limit, logger: zap.NewNop(),
-		open: func() map[string]bool { return nil }, closeOne: func() string { return "" },
-	}
+	return newIndexes(t.TempDir(), limit, zap.NewNop(), func() []indexUse { return nil }, func(string) {})
 }
 
 // TestOpenIndexesAreCounted: a removed file needs disk space while it is open. Indexes of which
@@ -186,7 +183,7 @@ func TestOpenIndexesAreCounted(t *testing.T) {
 		require.Eventually(t, func() bool { return open(of, i) == symbols.OK }, 30*time.Second, 5*time.Millisecond)
 		files.mu.Lock()
 		total := int64(0)
-		for _, file := range files.open.byBundle {
+		for _, file := range files.open.byKey {
 			table := file.file.(nativeTable)
 			total += table.indexSize
 			assert.FileExists(t, filepath.Join(h.directory, indexFolder, table.index))
@@ -194,15 +191,31 @@ func TestOpenIndexesAreCounted(t *testing.T) {
 		files.mu.Unlock()
 		assert.LessOrEqual(t, total, int64(limit))
 	}
+	assert.Empty(t, removedButOpen(t), "disk space is free at once")
 	assert.Equal(t, symbols.OK, open(small, 0), "of another tenant")
 	assert.NotEqual(t, symbols.OK, open(large, 1))
+}
+
+// removedButOpen returns the indexes that still need disk space although they are removed.
+func removedButOpen(t *testing.T) (names []string) {
+	const descriptors = "/proc/self/fd"
+	entries, err := os.ReadDir(descriptors)
+	if err != nil {
+		t.Log("needs /proc")
+	}
+	for _, entry := range entries {
+		if name, err := os.Readlink(filepath.Join(descriptors, entry.Name())); err == nil && strings.HasSuffix(name, indexSuffix+" (deleted)") {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // TestIndexFilesAreCounted: bytes count in the limit before they are written, and other indexes are
 // removed for them.
 func TestIndexFilesAreCounted(t *testing.T) {
 	const limit = 1 << 20
-	x := newIndexes(t, limit)
+	x := testIndexes(t, limit)
 	for i := range 3 {
 		require.NoError(t, os.WriteFile(filepath.Join(x.directory, fmt.Sprint(i, indexSuffix)), make([]byte, limit/4), 0o600))
 		require.NoError(t, os.Chtimes(filepath.Join(x.directory, fmt.Sprint(i, indexSuffix)), time.Unix(int64(i), 0), time.Unix(int64(i), 0)))
@@ -217,7 +230,7 @@ func TestIndexFilesAreCounted(t *testing.T) {
 		}
 		return bytes, len(entries)
 	}
-	file, err := x.create("dsym", symbols.NewWork(t.Context(), 0, symbols.Limits{}, nil))
+	file, err := x.create("dsym", anyone, symbols.NewWork(t.Context(), 0, symbols.Limits{}, nil))
 	require.NoError(t, err)
 	block, written := make([]byte, 10_000), 0
 	for {

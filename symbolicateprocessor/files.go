@@ -92,7 +92,10 @@ func newFiles(cfg *Config, set component.TelemetrySettings) (*files, error) {
 		config: cfg, cfg: &cfg.Store, settings: set, telemetry: telemetry, logger: collector.LimitLogs(set.Logger),
 		changed: make(chan struct{}, 1), asked: make(chan struct{}, 1), stop: func() {},
 		queue: newOpenQueue(), failed: map[*bundle]time.Time{}, crowded: map[wanted]time.Time{},
-		open: newOpenFiles(cfg.Store.MaxOpenBytes, func(bytes int64) { telemetry.openBytes.Add(context.Background(), bytes) }),
+		open: newSharedFiles(cfg.Store.MaxOpenBytes, func(_ *bundle, file symbolFile) {
+			telemetry.openBytes.Add(context.Background(), -file.Bytes())
+			closeFile(file)
+		}),
 	}, nil
 }
 
@@ -103,7 +106,7 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 	}
 	f.bad = openBadFiles(f.cfg.indexes(), f.logger)
 	f.scanner = &scanner{root: f.root, cfg: f.cfg, logger: f.logger, bad: f.bad}
-	f.indexes = &indexes{directory: f.cfg.indexes(), limit: f.cfg.MaxIndexBytes, logger: f.logger, open: f.openIndexes, closeOne: f.closeIndex}
+	f.indexes = newIndexes(f.cfg.indexes(), f.cfg.MaxIndexBytes, f.logger, f.openIndexes, f.closeIndex)
 	f.indexes.clean()
 	if f.config.Uploads.Endpoint != "" {
 		if f.uploads, err = startEndpoint(ctx, f.config, host, f.settings, f.telemetry, f.scanSoon); err != nil {
@@ -265,7 +268,7 @@ func (f *files) scan(ctx context.Context) {
 	defer f.mu.Unlock()
 	maps.DeleteFunc(f.failed, func(b *bundle, _ time.Time) bool { return !next.has(b) })
 	maps.DeleteFunc(f.crowded, func(w wanted, _ time.Time) bool { return !next.has(w.bundle) })
-	f.open.keep(next.has)
+	f.open.keep(func(b *bundle, _ symbolFile) bool { return next.has(b) })
 }
 
 // load opens a file for a tenant, and closes other files to stay within the limit. It returns the
@@ -289,7 +292,12 @@ func (f *files) load(ctx context.Context, w wanted) (work int64) {
 	f.telemetry.openTime.Record(ctx, took.Seconds())
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if errors.Is(err, errIndexShare) {
+		f.tooCrowded(ctx, w, "Cannot index a symbol file, because indexes of other tenants use the disk; increase store::max_index_bytes")
+		return expected
+	}
 	if err == nil && file.Bytes() > f.cfg.MaxOpenBytes {
+		closeFile(file)
 		err = fmt.Errorf("needs %d bytes of memory, more than store::max_open_bytes", file.Bytes())
 	}
 	if ctx.Err() != nil {
@@ -303,13 +311,15 @@ func (f *files) load(ctx context.Context, w wanted) (work int64) {
 	}
 	delete(f.failed, b)
 	if !f.open.makeRoom(w.tenant, file.Bytes(), time.Now()) {
-		f.tooCrowded(ctx, w, file.Bytes())
+		closeFile(file)
+		f.tooCrowded(ctx, w, "Cannot open a symbol file, because files of other tenants use the memory; increase store::max_open_bytes")
 		return expected
 	}
 	f.telemetry.countFile(ctx, "opened")
 	if took > slowOpen {
 		f.logger.Info("Opened a symbol file", zap.String("file", b.file.path), zap.Duration("took", took), zap.Int64("bytes", file.Bytes()))
 	}
+	f.telemetry.openBytes.Add(ctx, file.Bytes())
 	f.open.add(w.tenant, b, file, time.Now())
 	return expected
 }
@@ -319,26 +329,42 @@ const maxCrowded = 4096
 
 // tooCrowded remembers that a file does not fit into the share of a tenant while other tenants use
 // theirs.
-func (f *files) tooCrowded(ctx context.Context, w wanted, bytes int64) {
+func (f *files) tooCrowded(ctx context.Context, w wanted, why string) {
 	if len(f.crowded) >= maxCrowded {
 		clear(f.crowded)
 	}
 	f.crowded[w] = time.Now().Add(retryAfter)
 	f.telemetry.countFile(ctx, "failed")
-	f.logger.Warn("Cannot open a symbol file, because files of other tenants use the memory; increase store::max_open_bytes",
-		zap.String("file", w.bundle.file.path), zap.Int64("bytes", bytes), zap.Int64("max_open_bytes", f.cfg.MaxOpenBytes))
+	f.logger.Warn(why, zap.String("file", w.bundle.file.path))
 }
 
-func (f *files) openIndexes() map[string]bool {
+// openIndexes returns the last uses of open indexes, the least recent first.
+func (f *files) openIndexes() (uses []indexUse) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.open.indexes()
+	for e := f.open.uses.Oldest(); e != nil; e = e.Newer() {
+		if table, ok := e.Value.file.file.(nativeTable); ok {
+			uses = append(uses, indexUse{table.index, e.Tenant(), e.Value.at})
+		}
+	}
+	return uses
 }
 
-func (f *files) closeIndex() string {
+// closeIndex closes an index if it is open.
+func (f *files) closeIndex(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.open.closeIndex()
+	f.open.keep(func(_ *bundle, file symbolFile) bool {
+		table, ok := file.(nativeTable)
+		return !ok || table.index != name
+	})
+}
+
+// closeFile closes the file that a symbol file reads during lookups.
+func closeFile(file symbolFile) {
+	if c, ok := file.(io.Closer); ok {
+		_ = c.Close()
+	}
 }
 
 // expect returns the size of a bundle's largest file, and the memory that the open file will need.
@@ -369,7 +395,7 @@ func (f *files) read(ctx context.Context, w wanted) (symbolFile, error) {
 	b, memory := w.bundle, &openMemory{files: f, tenant: w.tenant}
 	switch b.kind {
 	case object:
-		return f.indexes.table(ctx, f.root, b)
+		return f.indexes.table(ctx, f.root, w)
 	case mapping:
 		content, size, err := f.openFile(b.content())
 		if err != nil {

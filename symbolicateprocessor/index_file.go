@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
@@ -18,6 +19,7 @@ import (
 type indexFile struct {
 	*os.File
 	indexes  *indexes
+	tenant   tenant.Tenant
 	work     *symbols.Work
 	size     int64
 	reserved int64 // bytes that may be written before the next check
@@ -29,18 +31,40 @@ const reserveEvery = 16 << 20
 // errIndexBytes is the error of a file that does not fit without all other indexes.
 var errIndexBytes = errors.New("the index and the extracted content of the file need more than store::max_index_bytes")
 
-// create creates a temporary file. Its name ends with the suffix of indexes, so that clean removes
-// it after a crash.
-func (x *indexes) create(kind string, work *symbols.Work) (*indexFile, error) {
+// errIndexShare is the error of a file that does not fit beside the indexes of other tenants.
+var errIndexShare = errors.New("the index needs more than the share of the tenant in store::max_index_bytes")
+
+// create creates a temporary file. It is locked, and its name ends with the suffix of indexes, so
+// that clean removes it after a crash only.
+func (x *indexes) create(kind string, t tenant.Tenant, work *symbols.Work) (*indexFile, error) {
 	file, err := os.CreateTemp(x.directory, kind+"-*"+indexSuffix)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create an index; set store::index_directory: %w", err)
 	}
-	return &indexFile{File: file, indexes: x, work: work}, nil
+	lockFile(file)
+	f := &indexFile{File: file, indexes: x, tenant: t, work: work}
+	x.temporary[filepath.Base(file.Name())] = f
+	return f, nil
 }
 
 // remove closes and removes the file.
-func (f *indexFile) remove() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
+func (f *indexFile) remove() error {
+	delete(f.indexes.temporary, filepath.Base(f.Name()))
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// publish closes the file and makes it the index with a name.
+func (f *indexFile) publish(name string) error {
+	delete(f.indexes.temporary, filepath.Base(f.Name()))
+	err := f.Close()
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
 
 // Write implements io.Writer.
 func (f *indexFile) Write(p []byte) (int, error) {
@@ -77,8 +101,8 @@ func (f *indexFile) reserve(more int64) error {
 		return nil
 	}
 	wanted := max(more, min(reserveEvery, f.indexes.limit/64))
-	if f.indexes.prune(filepath.Base(f.Name()), wanted) < 0 {
-		return errIndexBytes
+	if err := f.indexes.makeRoom(f.tenant, f, wanted); err != nil {
+		return err
 	}
 	f.reserved = wanted
 	return nil
@@ -87,12 +111,18 @@ func (f *indexFile) reserve(more int64) error {
 // isTemporary reports whether a file is a temporary one: the names of indexes have no dash.
 func isTemporary(name string) bool { return strings.Contains(name, "-") }
 
-// clean removes the temporary files of a collector that was killed.
+// clean removes the temporary files of a collector that was killed, but not those that another
+// processor or collector is writing.
 func (x *indexes) clean() {
 	entries, _ := os.ReadDir(x.directory) // there may be none
 	for _, entry := range entries {
-		if name := entry.Name(); filepath.Ext(name) == indexSuffix && isTemporary(name) {
-			_ = os.Remove(filepath.Join(x.directory, name))
+		if name := filepath.Join(x.directory, entry.Name()); filepath.Ext(name) == indexSuffix && isTemporary(entry.Name()) {
+			if file, err := os.Open(name); err == nil {
+				if lockFile(file) {
+					_ = os.Remove(name)
+				}
+				_ = file.Close()
+			}
 		}
 	}
 }

@@ -148,14 +148,14 @@ func TestBuildsOfMeasure(t *testing.T) {
 // If the process is killed, the file of an extracted binary remains until the next start.
 func TestExtractedBinaryIsRemoved(t *testing.T) {
 	const id = "11111111111111111111111111111111"
-	x := newIndexes(t, 1<<20)
+	x := testIndexes(t, 1<<20)
 	upload, err := os.Create(filepath.Join(t.TempDir(), "dsyms"))
 	require.NoError(t, err)
 	_, err = upload.WriteString(dsyms(t, machO(id)))
 	require.NoError(t, err)
 	_, err = upload.Seek(0, io.SeekStart)
 	require.NoError(t, err)
-	binary, _, err := x.extract(t.Context(), upload, id)
+	binary, _, err := x.extract(t.Context(), anyone, upload, id)
 	require.NoError(t, err)
 	require.NoError(t, binary.Close())
 	require.NoError(t, os.WriteFile(binary.Name(), []byte("left"), 0o600))

@@ -3,46 +3,50 @@
 package symbolicateprocessor
 
 import (
-	"math"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 )
 
-// openFiles holds the files in memory, within a limit. Several tenants may use a file: it counts in
-// the share of each, and stays open until each has lost it. At the limit, the least recently used
-// files are closed, in this order:
+// sharedFiles holds files, in memory or on disk, within a limit. Several tenants may use a file: it
+// counts in the share of each, and stays until each has lost it. At the limit, the least recently
+// used files are removed, in this order:
 //
 //   - files that no tenant has used for idleAfter;
-//   - files of the tenant that uses the most memory.
+//   - files of the tenant that uses the most bytes.
 //
 // A tenant that uses less than an equal share therefore keeps its files, and one that would exceed
-// its share at the expense of others cannot open more.
-type openFiles struct {
-	limit    int64
-	changed  func(bytes int64) // of memory, for metrics
-	byBundle map[*bundle]*openFile
-	uses     fairshare.Queue[tenant.Tenant, use] // the least recent first
-	bytes    int64                               // of all files
+// its share at the expense of others cannot add more.
+type sharedFiles[K comparable, F sized] struct {
+	limit   int64
+	removed func(K, F) // called after the last use of a file has ended
+	byKey   map[K]*sharedFile[K, F]
+	uses    fairshare.Queue[tenant.Tenant, use[K, F]] // the least recent first
+	bytes   int64                                     // of all files
 }
 
-// openFile is a file in memory, with the uses that keep it open.
-type openFile struct {
-	bundle *bundle
-	file   symbolFile
-	bytes  int64
-	uses   map[tenant.Tenant]*fairshare.Entry[tenant.Tenant, use]
+type sized interface{ Bytes() int64 }
+
+// sharedFile is a file with the uses that keep it.
+type sharedFile[K comparable, F sized] struct {
+	key   K
+	file  F
+	bytes int64
+	uses  map[tenant.Tenant]*fairshare.Entry[tenant.Tenant, use[K, F]]
 }
 
 // use is the last use of a file by a tenant.
-type use struct {
-	file *openFile
+type use[K comparable, F sized] struct {
+	file *sharedFile[K, F]
 	at   time.Time
 }
 
+// openFiles are the files in memory.
+type openFiles = sharedFiles[*bundle, symbolFile]
+
 const (
-	// idleAfter is the time after which a file may be closed for any tenant. SDKs send profiles
+	// idleAfter is the time after which a file may be removed for any tenant. SDKs send profiles
 	// every minute.
 	idleAfter = 10 * time.Minute
 
@@ -51,129 +55,87 @@ const (
 	maxUses = 1 << 16
 )
 
-func newOpenFiles(limit int64, changed func(int64)) *openFiles {
-	return &openFiles{limit: limit, changed: changed, byBundle: map[*bundle]*openFile{}}
+func newSharedFiles[K comparable, F sized](limit int64, removed func(K, F)) *sharedFiles[K, F] {
+	return &sharedFiles[K, F]{limit: limit, removed: removed, byKey: map[K]*sharedFile[K, F]{}}
 }
 
-// get returns an open file for a tenant, or nil.
-func (o *openFiles) get(t tenant.Tenant, b *bundle, now time.Time) symbolFile {
-	file := o.byBundle[b]
-	if file == nil {
-		return nil
+// get returns a file for a tenant, or the zero value.
+func (s *sharedFiles[K, F]) get(t tenant.Tenant, key K, now time.Time) (file F) {
+	known := s.byKey[key]
+	if known == nil {
+		return file
 	}
-	o.use(t, file, now)
-	return file.file
+	s.use(t, known, now)
+	return known.file
 }
 
 // use makes a tenant's use of a file the most recent one.
-func (o *openFiles) use(t tenant.Tenant, file *openFile, now time.Time) {
+func (s *sharedFiles[K, F]) use(t tenant.Tenant, file *sharedFile[K, F], now time.Time) {
 	if before := file.uses[t]; before != nil {
-		o.uses.Remove(before)
+		s.uses.Remove(before)
 	}
-	file.uses[t] = o.uses.Push(t, use{file, now}, file.bytes)
-	for o.uses.Len() > maxUses {
-		o.drop(o.uses.LargestOldest())
+	file.uses[t] = s.uses.Push(t, use[K, F]{file, now}, file.bytes)
+	for s.uses.Len() > maxUses {
+		s.drop(s.uses.LargestOldest())
 	}
 }
 
-// makeRoom closes files until a tenant can open another one, and reports whether it can.
-func (o *openFiles) makeRoom(t tenant.Tenant, bytes int64, now time.Time) bool {
-	for o.bytes+bytes > o.limit {
-		victim := o.uses.Oldest()
+// makeRoom removes files until a tenant can add another one, and reports whether it can.
+func (s *sharedFiles[K, F]) makeRoom(t tenant.Tenant, bytes int64, now time.Time) bool {
+	for s.bytes+bytes > s.limit {
+		victim := s.uses.Oldest()
 		if victim == nil {
 			return false
 		}
 		if now.Sub(victim.Value.at) < idleAfter {
-			victim = o.uses.LargestOldest()
-			if victim.Tenant() != t && o.uses.Use(victim.Tenant()) <= o.uses.Use(t)+bytes {
-				if victim = o.uses.OldestOf(t); victim == nil {
+			victim = s.uses.LargestOldest()
+			if victim.Tenant() != t && s.uses.Use(victim.Tenant()) <= s.uses.Use(t)+bytes {
+				if victim = s.uses.OldestOf(t); victim == nil {
 					return false
 				}
 			}
 		}
-		o.drop(victim)
+		s.drop(victim)
 	}
 	return true
 }
 
-// add adds a file that a tenant has opened, after makeRoom.
-func (o *openFiles) add(t tenant.Tenant, b *bundle, file symbolFile, now time.Time) {
-	opened := &openFile{bundle: b, file: file, bytes: file.Bytes(), uses: map[tenant.Tenant]*fairshare.Entry[tenant.Tenant, use]{}}
-	o.byBundle[b] = opened
-	o.bytes += opened.bytes
-	o.changed(opened.bytes)
-	o.use(t, opened, now)
+// add adds a file of a tenant, after makeRoom.
+func (s *sharedFiles[K, F]) add(t tenant.Tenant, key K, file F, now time.Time) {
+	added := &sharedFile[K, F]{key: key, file: file, bytes: file.Bytes(), uses: map[tenant.Tenant]*fairshare.Entry[tenant.Tenant, use[K, F]]{}}
+	s.byKey[key] = added
+	s.bytes += added.bytes
+	s.use(t, added, now)
 }
 
-// drop ends a use of a file, and closes the file if it was the last one.
-func (o *openFiles) drop(e *fairshare.Entry[tenant.Tenant, use]) {
+// drop ends a use of a file, and removes the file if it was the last one.
+func (s *sharedFiles[K, F]) drop(e *fairshare.Entry[tenant.Tenant, use[K, F]]) {
 	file := e.Value.file
 	delete(file.uses, e.Tenant())
-	o.uses.Remove(e)
+	s.uses.Remove(e)
 	if len(file.uses) == 0 {
-		delete(o.byBundle, file.bundle)
-		o.bytes -= file.bytes
-		o.changed(-file.bytes)
+		delete(s.byKey, file.key)
+		s.bytes -= file.bytes
+		s.removed(file.key, file.file)
 	}
 }
 
-// keep closes all files except those of current bundles.
-func (o *openFiles) keep(current func(*bundle) bool) {
-	for b, file := range o.byBundle {
-		if !current(b) {
+// forget forgets a file that somebody else has removed.
+func (s *sharedFiles[K, F]) forget(file *sharedFile[K, F]) {
+	for _, e := range file.uses {
+		s.uses.Remove(e)
+	}
+	delete(s.byKey, file.key)
+	s.bytes -= file.bytes
+}
+
+// keep removes all files except those that match.
+func (s *sharedFiles[K, F]) keep(matches func(K, F) bool) {
+	for key, file := range s.byKey {
+		if !matches(key, file.file) {
 			for _, e := range file.uses {
-				o.drop(e)
+				s.drop(e)
 			}
 		}
 	}
-}
-
-// indexes returns the names of open indexes.
-func (o *openFiles) indexes() map[string]bool {
-	names := map[string]bool{}
-	for _, file := range o.byBundle {
-		if table, ok := file.file.(nativeTable); ok {
-			names[table.index] = true
-		}
-	}
-	return names
-}
-
-// closeIndex closes an index, so that its disk space becomes free, and returns its name, or "". It
-// is the least recently used one of the tenant whose open indexes are the largest. An index that
-// several tenants use belongs to the one with the smallest.
-func (o *openFiles) closeIndex() string {
-	sizes := map[tenant.Tenant]int64{}
-	for _, file := range o.byBundle {
-		if table, ok := file.file.(nativeTable); ok {
-			for t := range file.uses {
-				sizes[t] += table.indexSize
-			}
-		}
-	}
-	var victim *openFile
-	var most int64
-	var used time.Time
-	for _, file := range o.byBundle {
-		if _, ok := file.file.(nativeTable); !ok {
-			continue
-		}
-		size, last := int64(math.MaxInt64), time.Time{}
-		for t, e := range file.uses {
-			size = min(size, sizes[t])
-			if e.Value.at.After(last) {
-				last = e.Value.at
-			}
-		}
-		if victim == nil || size > most || size == most && last.Before(used) {
-			victim, most, used = file, size, last
-		}
-	}
-	if victim == nil {
-		return ""
-	}
-	for _, e := range victim.uses {
-		o.drop(e)
-	}
-	return victim.file.(nativeTable).index
 }

@@ -144,10 +144,17 @@ func OfDisk(err error) bool {
 // Read returns the content of a file.
 func (s *Store) Read(name string) ([]byte, error) { return s.Root.ReadFile(name) }
 
+// buffers are shared by all files, because an archive may have thousands of small ones.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+const bufferSize = 64 << 10
+
 // Fill copies a body of at most limit bytes. It returns a *ReadError if the body cannot be read.
 func Fill(file io.Writer, body io.Reader, limit int64) (stored File, err error) {
 	hash := sha256.New()
-	out, buffer := io.MultiWriter(file, hash), make([]byte, 64<<10)
+	out, pooled := io.MultiWriter(file, hash), buffers.Get().(*[bufferSize]byte)
+	defer buffers.Put(pooled)
+	buffer := pooled[:]
 	for {
 		n, readErr := body.Read(buffer)
 		if stored.Size += int64(n); stored.Size > limit {

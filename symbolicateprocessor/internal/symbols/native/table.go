@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"slices"
 	"sort"
 
@@ -137,7 +138,7 @@ type Table struct {
 
 var errTable = fmt.Errorf("%w: not a table of this version, or a damaged one", ErrDamaged)
 
-// Open checks and opens a table. The file must stay open.
+// Open checks and opens a table. When the file is closed, lookups return symbols.Pending.
 func Open(file io.ReaderAt, size int64) (*Table, error) {
 	var head [len(magic)]byte
 	var trailer [trailerSize]byte
@@ -225,7 +226,7 @@ func (t *Table) Lookup(dst []symbols.Frame, address uint64, use Use) ([]symbols.
 	}
 	at, err := t.row(address)
 	if err != nil {
-		return dst, symbols.Error
+		return dst, failed(err)
 	}
 	if at == 0 {
 		return dst, symbols.NoSymbol
@@ -234,18 +235,27 @@ func (t *Table) Lookup(dst []symbols.Frame, address uint64, use Use) ([]symbols.
 	for at != 0 && len(dst)-start < maxChain {
 		s, shown, err := t.site(at)
 		if err != nil {
-			return dst[:start], symbols.Error
+			return dst[:start], failed(err)
 		}
 		name, err1 := t.string(s.name)
 		file, err2 := t.string(s.file)
 		demangled, err3 := t.string(shown)
-		if errors.Join(err1, err2, err3) != nil {
-			return dst[:start], symbols.Error
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return dst[:start], failed(err)
 		}
 		dst = append(dst, frame(name, demangled, file, s.line))
 		at = s.parent
 	}
 	return dst, symbols.OK
+}
+
+// failed returns the status of a lookup that cannot read the file. A closed one can be opened
+// again.
+func failed(err error) symbols.Status {
+	if errors.Is(err, fs.ErrClosed) {
+		return symbols.Pending
+	}
+	return symbols.Error
 }
 
 func frame(name, demangled, file string, line uint32) symbols.Frame {
