@@ -4,6 +4,7 @@ package measurereceiver
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,12 +60,16 @@ func debugIDName(a *app, id string) string {
 
 // storeMapping stores a mapping file by its build and by its debug IDs. A file without readable
 // debug IDs is stored by build only, and identified is false; JavaScript bundles have none.
-func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored filestore.File, identified bool, err error) {
+func (r *measureReceiver) storeMapping(ctx context.Context, a *app, t ticket, body io.Reader) (stored filestore.File, identified bool, err error) {
 	upload := uploadName(a, t.id)
 	if stored, err = r.builds.Save(upload, body, r.cfg.Builds.MaxSize); err != nil {
 		return stored, false, err
 	}
-	ids, identifyErr := identify(r.builds, upload, t.fileType)
+	ids, identifyErr := identify(ctx, r.builds, upload, t.fileType)
+	if err := ctx.Err(); err != nil {
+		_ = r.builds.Remove(upload)
+		return stored, false, err // the client repeats the upload
+	}
 	if identifyErr != nil {
 		r.logger.Warn("Stored a mapping file by its build only: it has no readable debug ID",
 			zap.String("type", string(t.fileType)), zap.Stringer("mapping", t.id), zap.Error(identifyErr))
@@ -103,8 +108,9 @@ func (r *measureReceiver) storeMapping(a *app, t ticket, body io.Reader) (stored
 	return stored, identifyErr == nil, nil
 }
 
-// identify returns the debug IDs in a file.
-func identify(s *filestore.Store, name string, fileType measure.FileType) ([]string, error) {
+// identify returns the debug IDs in a file, unless the client disconnects: an archive may expand to
+// gigabytes.
+func identify(ctx context.Context, s *filestore.Store, name string, fileType measure.FileType) ([]string, error) {
 	file, err := s.Root.Open(name)
 	if err != nil {
 		return nil, err
@@ -113,11 +119,11 @@ func identify(s *filestore.Store, name string, fileType measure.FileType) ([]str
 	var id string
 	switch fileType {
 	case measure.FileProguard:
-		id, err = debugid.ProGuard(file)
+		id, err = debugid.ProGuard(filestore.WhileConnected(ctx, file))
 	case measure.FileELFDebug:
 		id, err = debugid.ELF(file)
 	case measure.FileDSYM:
-		return debugid.DSYM(file)
+		return debugid.DSYM(filestore.WhileConnected(ctx, file))
 	default:
 		return nil, nil
 	}

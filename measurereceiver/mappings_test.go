@@ -4,11 +4,13 @@ package measurereceiver
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -18,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/config/configopaque"
@@ -223,4 +226,33 @@ func TestFirstDebugIDStays(t *testing.T) {
 func appIDOf(key string) appID {
 	hash := sha256.Sum256([]byte(key))
 	return appID(hash[:8])
+}
+
+// leaving is the body of a client that disconnects after its last byte.
+type leaving struct {
+	io.Reader
+	leave func()
+}
+
+func (l leaving) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if err == io.EOF {
+		l.leave()
+	}
+	return n, err
+}
+
+// TestDisconnectedClient: nothing is read for a client that is gone, which repeats its upload.
+func TestDisconnectedClient(t *testing.T) {
+	h := start(t, nopHost, func(c *Config) { c.Builds.Enabled, c.Builds.Directory = true, t.TempDir() })
+	for _, fileType := range []measure.FileType{measure.FileProguard, measure.FileDSYM} {
+		ctx, leave := context.WithCancel(t.Context())
+		var a *app
+		for _, a = range h.shared.apps.byID {
+		}
+		_, _, err := h.shared.storeMapping(ctx, a, ticket{id: uuid.New(), fileType: fileType}, leaving{strings.NewReader("a.B -> c:\n"), leave})
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, http.StatusServiceUnavailable, fileRejection(err).status)
+		assert.Empty(t, h.shared.builds.List())
+	}
 }

@@ -145,7 +145,7 @@ func (r *measureReceiver) storeFile(ctx context.Context, a *app, t ticket, name,
 	switch limit := r.cfg.Attachments.MaxSize[string(t.fileType)]; {
 	case t.fileType.IsMapping() && r.builds != nil:
 		var identified bool
-		if stored, identified, err = r.storeMapping(a, t, body); !identified {
+		if stored, identified, err = r.storeMapping(ctx, a, t, body); !identified {
 			o = outcomeUnidentified
 		}
 	case t.fileType.IsMapping(): // disabled since the URL was created
@@ -176,7 +176,7 @@ func fileRejection(err error) *rejection {
 	if err == nil {
 		return nil
 	}
-	if _, reading := errors.AsType[*filestore.ReadError](err); reading {
+	if _, reading := errors.AsType[*filestore.ReadError](err); reading || errors.Is(err, context.Canceled) {
 		return &rejection{status: http.StatusServiceUnavailable, reason: reasonBodyUnreadable, err: "the upload is incomplete"}
 	}
 	switch {

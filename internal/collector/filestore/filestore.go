@@ -5,6 +5,7 @@ package filestore
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -143,6 +144,22 @@ func OfDisk(err error) bool {
 
 // Read returns the content of a file.
 func (s *Store) Read(name string) ([]byte, error) { return s.Root.ReadFile(name) }
+
+// WhileConnected returns a reader that fails when the client disconnects: nobody waits for the
+// result.
+func WhileConnected(ctx context.Context, body io.Reader) io.Reader { return whileConnected{body, ctx} }
+
+type whileConnected struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (c whileConnected) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
+}
 
 // buffers are shared by all files, because an archive may have thousands of small ones.
 var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/filestore"
 )
 
 // bundle is a zip of JavaScript files and source maps to assemble.
@@ -267,6 +269,6 @@ func (s *Server) unpackFile(ctx context.Context, archive *zip.Reader, name, targ
 	if id := f.debugID(); id != "" {
 		body = io.MultiReader(body, strings.NewReader("\n//# debugId="+id+"\n"))
 	}
-	stored, err := s.save(target, whileConnected{body, ctx}, limit)
+	stored, err := s.save(target, filestore.WhileConnected(ctx, body), limit)
 	return stored.Size, err
 }

@@ -140,26 +140,13 @@ func (s *Server) assemble(ctx context.Context, name, sum string, chunks []string
 	}
 	content := &chunkReader{store: s.store, chunks: chunks}
 	defer content.close()
-	if _, err := s.save(name, checked(whileConnected{content, ctx}, sum), limit); err != nil {
+	if _, err := s.save(name, checked(filestore.WhileConnected(ctx, content), sum), limit); err != nil {
 		return err
 	}
 	for _, chunk := range chunks {
 		_ = s.store.Remove(chunkName(chunk)) // fails if assembling another file has removed a shared chunk
 	}
 	return nil
-}
-
-// whileConnected is a reader that fails when the client disconnects: nobody waits for the result.
-type whileConnected struct {
-	io.Reader
-	ctx context.Context
-}
-
-func (c whileConnected) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.Reader.Read(p)
 }
 
 // chunkReader reads chunks one after the other.
