@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/counted"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -29,17 +28,12 @@ func TestGrowth(t *testing.T) {
 		most       = 2.3
 		mostNested = 4.5 // with selectors, each level has a longer path
 	)
-	program := filepath.Join(t.TempDir(), "counted")
-	build := exec.Command("go", "build", "-o", program, "-cover", "-covermode=atomic", "-coverpkg=github.com/otelcol-sentry/otelcol-sentry/internal/scrub,regexp,strings,net/url,./testdata/counted", "./testdata/counted")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", output)
 	units := append([]string{"k", "a.", "' 1 \\", "\\' 1 ", "/*", "--", "$$", `"`, "%41=", "&a=%", "{", "[[", `{"a":`, "é", "_id", "sentry.", "''"}, repeated...)
 	input, err := json.Marshal(units)
 	require.NoError(t, err)
-	run := exec.Command(program)
+	run := counted.Command(t, "./internal/scrub", "regexp", "strings", "net/url")
 	run.Stdin = bytes.NewReader(input)
-	run.Env = append(run.Environ(), "GOCOVERDIR="+t.TempDir())
-	output, err = run.Output()
+	output, err := run.Output()
 	require.NoError(t, err)
 	type growth struct {
 		Place, Settings, Text string

@@ -6,18 +6,16 @@
 package main
 
 import (
-	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"log"
 	"os"
-	"runtime/coverage"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/counted"
 )
 
 const (
@@ -55,7 +53,7 @@ func main() {
 			for _, unit := range units {
 				measure := func(size int) float64 {
 					text := strings.Repeat(unit, size/len(unit))
-					return blocks(func() { put(s, text) })
+					return counted.Blocks(func() { put(s, text) })
 				}
 				factor := measure(2*small) / measure(small)
 				for size := 4 * small; factor > step && size <= large; size *= 4 {
@@ -70,7 +68,7 @@ func main() {
 				for range depth {
 					value = nest(value)
 				}
-				return blocks(func() { scrubAttribute(s, "anything", value) })
+				return counted.Blocks(func() { scrubAttribute(s, "anything", value) })
 			}
 			_ = out.Encode(growth{Place: name, Settings: settings, Nested: true, Factor: measure(16) / measure(8)})
 		}
@@ -131,37 +129,4 @@ func scrubAttribute(s *scrub.Scrubber, key string, value any) {
 	attributes := traces.ResourceSpans().AppendEmpty().ScopeSpans().AppendEmpty().Spans().AppendEmpty().Attributes()
 	_ = attributes.PutEmpty(key).FromRaw(value)
 	s.Traces(traces)
-}
-
-// blocks returns the number of blocks that a function executes.
-func blocks(do func()) (sum float64) {
-	if err := coverage.ClearCounters(); err != nil {
-		log.Fatal(err)
-	}
-	do()
-	var out bytes.Buffer
-	if err := coverage.WriteCounters(&out); err != nil {
-		log.Fatal(err)
-	}
-	// The format is that of the package internal/coverage: a header of 32 bytes; a segment with the
-	// number of functions, the lengths of two tables, and the tables; then for each function the
-	// number of counters, two indices, and the counters, as ULEB128.
-	data := out.Bytes()
-	functions := binary.LittleEndian.Uint64(data[32:])
-	at := 48 + int(binary.LittleEndian.Uint32(data[40:])) + int(binary.LittleEndian.Uint32(data[44:]))
-	at = (at + 3) &^ 3
-	next := func() uint64 {
-		value, size := binary.Uvarint(data[at:])
-		at += size
-		return value
-	}
-	for range functions {
-		n := next()
-		next()
-		next()
-		for range n {
-			sum += float64(next())
-		}
-	}
-	return sum
 }
