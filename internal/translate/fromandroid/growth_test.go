@@ -11,6 +11,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/perfetto/perfettotest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/counted"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -40,4 +42,11 @@ func TestOneLongTextOfMany(t *testing.T) {
 		assert.Less(t, b.TextBytes(), int64(3*len(data)+1000*count), count)
 		b.Release()
 	}
+}
+
+// TestMethodTraceGrowth: twice as long an ART trace takes at most a fifth more work per call.
+func TestMethodTraceGrowth(t *testing.T) {
+	testsize.NeedFull(t)
+	t.Parallel()
+	counted.Linear(t, "./internal/translate/fromandroid", "./internal/format/arttrace", "./profiles/...", "./internal/profiles/...")
 }
