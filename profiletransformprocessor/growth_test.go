@@ -9,7 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-// TestGrowth: twice as many held messages take at most a fifth more work per message, to hold, evict,
+// TestGrowth: twice as many held messages take at most a fifth more work per message, to hold,
 // batch, refuse and deliver them.
 func TestGrowth(t *testing.T) {
 	testsize.NeedFull(t)

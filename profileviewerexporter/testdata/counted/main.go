@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command counted measures how the work of the viewer grows: storing, evicting, listing, sorting and
-// searching.
+// Command counted measures how the work of the viewer grows: storing, evicting, listing, sorting
+// and searching.
 package main
 
 import (

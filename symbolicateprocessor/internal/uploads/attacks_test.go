@@ -152,9 +152,9 @@ func TestConcurrentAssemblies(t *testing.T) {
 	}
 }
 
-// TestDamagedUploads damages archives, symbol files, mappings, compressed chunks, forms and requests
-// at random. After each, the store has only complete files within its limits, and knows its size;
-// requests do not allocate more than their size permits.
+// TestDamagedUploads damages archives, symbol files, mappings, compressed chunks, forms and
+// requests at random. After each, the store has only complete files within its limits, and knows
+// its size; requests do not allocate more than their size permits.
 func TestDamagedUploads(t *testing.T) {
 	const size = 1 << 20
 	c := newClient(t, size)

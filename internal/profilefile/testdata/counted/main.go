@@ -139,8 +139,8 @@ func lines(n int, text string) string {
 	return b.String()
 }
 
-// otlpProfile is a message with a profile of n samples with stacks, locations and functions of their
-// own.
+// otlpProfile is a message with a profile of n samples with stacks, locations and functions of
+// their own.
 func otlpProfile(n int) string {
 	entries := func(text string) string {
 		return strings.Trim(elements(n, func(i int) string { return fmt.Sprintf(text, i+1) }), "[]")
