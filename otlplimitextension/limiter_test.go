@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -29,7 +28,6 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
@@ -37,6 +35,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/rawotlp"
 )
 
 func TestREADMEConfigs(t *testing.T) { metadatatest.CheckREADME(t, "extensions", NewFactory()) }
@@ -80,14 +79,6 @@ func emptySpans(n int) []byte {
 	return message
 }
 
-func post(handler http.Handler, path, mediaType string, body []byte) *httptest.ResponseRecorder {
-	req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-	req.Header.Set("Content-Type", mediaType)
-	answer := httptest.NewRecorder()
-	handler.ServeHTTP(answer, req)
-	return answer
-}
-
 const protobuf, jsonType = "application/x-protobuf", "application/json"
 
 func TestHTTP(t *testing.T) {
@@ -105,15 +96,15 @@ func TestHTTP(t *testing.T) {
 	require.NoError(t, err)
 
 	small := emptySpans(1000)
-	require.Equal(t, 200, post(handler, "/v1/traces", protobuf, small).Code)
+	require.Equal(t, 200, rawotlp.Post(handler, "/v1/traces", protobuf, small).Code)
 	assert.Equal(t, small, got)
 	assert.Greater(t, held, int64(200_000), "while the receiver handles it")
 	json := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 999) + `]}]}]}`)
-	require.Equal(t, 200, post(handler, "/v1/traces", jsonType, json).Code)
+	require.Equal(t, 200, rawotlp.Post(handler, "/v1/traces", jsonType, json).Code)
 	assert.Equal(t, json, got)
 	assert.Greater(t, held, int64(200_000))
-	require.Equal(t, 200, post(handler, "/other", "text/plain", small).Code, "the receiver rejects it")
-	require.Equal(t, 200, post(handler, "/configured", protobuf, small).Code)
+	require.Equal(t, 200, rawotlp.Post(handler, "/other", "text/plain", small).Code, "the receiver rejects it")
+	require.Equal(t, 200, rawotlp.Post(handler, "/configured", protobuf, small).Code)
 	assert.Greater(t, held, int64(200_000))
 	assert.Zero(t, l.budget.Used())
 
@@ -121,10 +112,10 @@ func TestHTTP(t *testing.T) {
 	large, largeJSON := emptySpans(2<<20), []byte("["+strings.Repeat("{},", 1<<20))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	assert.Equal(t, 413, post(handler, "/v1/traces", protobuf, large).Code)
-	assert.Equal(t, 413, post(handler, "/v1/traces", jsonType, largeJSON).Code)
-	assert.Equal(t, 400, post(handler, "/v1/traces", protobuf, []byte{1<<3 | 2, 5}).Code)
-	assert.Equal(t, 400, post(handler, "/configured", protobuf, []byte{1<<3 | 2, 5}).Code)
+	assert.Equal(t, 413, rawotlp.Post(handler, "/v1/traces", protobuf, large).Code)
+	assert.Equal(t, 413, rawotlp.Post(handler, "/v1/traces", jsonType, largeJSON).Code)
+	assert.Equal(t, 400, rawotlp.Post(handler, "/v1/traces", protobuf, []byte{1<<3 | 2, 5}).Code)
+	assert.Equal(t, 400, rawotlp.Post(handler, "/configured", protobuf, []byte{1<<3 | 2, 5}).Code)
 	runtime.ReadMemStats(&after)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20), "a small multiple of the encoded size")
 	limited := httptest.NewRecorder()
@@ -149,7 +140,7 @@ func TestHTTPWaits(t *testing.T) {
 		other := l.claim(t.Context(), remote(httptest.NewRequest(http.MethodPost, "/", nil)))
 		require.NoError(t, other.Acquire(100<<20))
 		begin := time.Now()
-		answer := post(handler, "/v1/traces", protobuf, emptySpans(50_000))
+		answer := rawotlp.Post(handler, "/v1/traces", protobuf, emptySpans(50_000))
 		assert.Equal(t, 503, answer.Code)
 		assert.Equal(t, "1", answer.Header().Get("Retry-After"))
 		assert.Equal(t, 2*time.Second, time.Since(begin))
@@ -179,18 +170,6 @@ func (s *sink) Export(_ context.Context, req ptraceotlp.ExportRequest) (ptraceot
 	return ptraceotlp.NewExportResponse(), nil
 }
 
-// raw is a codec that sends and receives bytes.
-type raw struct{}
-
-func (raw) Name() string { return "proto" }
-func (raw) Marshal(v any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
-}
-func (raw) Unmarshal(data mem.BufferSlice, v any) error {
-	*v.(*[]byte) = data.Materialize()
-	return nil
-}
-
 const method = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 // serve starts a gRPC server with further options, and returns a function that calls it with bytes.
@@ -200,12 +179,7 @@ func serve(t *testing.T, received *sink, options ...grpc.ServerOption) func(meth
 	server := grpc.NewServer(append(options, s.options()...)...)
 	t.Cleanup(func() { assert.Empty(t, s.kept.messages) })
 	ptraceotlp.RegisterGRPCServer(server, received)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go func() { assert.NoError(t, server.Serve(listener)) }()
-	conn, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, conn.Close()); server.GracefulStop() })
+	conn := rawotlp.Dial(t, server, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawotlp.Codec{})))
 	return func(method string, message []byte) codes.Code {
 		var answer []byte
 		return status.Code(conn.Invoke(t.Context(), method, message, &answer))

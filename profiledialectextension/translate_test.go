@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,14 +23,13 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/rawotlp"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -82,11 +80,7 @@ func TestHTTPServer(t *testing.T) {
 	require.NoError(t, err)
 	post := func(path, contentType string, body []byte) *httptest.ResponseRecorder {
 		got = nil
-		req := httptest.NewRequest(http.MethodPost, path, bytes.NewReader(body))
-		req.Header.Set("Content-Type", contentType)
-		answer := httptest.NewRecorder()
-		handler.ServeHTTP(answer, req)
-		return answer
+		return rawotlp.Post(handler, path, contentType, body)
 	}
 	for _, name := range []string{"otlp-1.7/totals.pb", "otlp-1.8/attributes.pb", "otlp-1.9/attributes.pb", "otlp-1.9/timestamps.pb"} {
 		assert.Equal(t, 200, post(path, "application/x-protobuf", recorded(t, name)).Code)
@@ -197,30 +191,7 @@ func (s *sink) Export(_ context.Context, req pprofileotlp.ExportRequest) (pprofi
 	return pprofileotlp.NewExportResponse(), nil
 }
 
-// raw is a codec that sends and receives bytes.
-type raw struct{}
-
-func (raw) Name() string { return "proto" }
-func (raw) Marshal(v any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(v.([]byte))}, nil
-}
-func (raw) Unmarshal(data mem.BufferSlice, v any) error {
-	*v.(*[]byte) = data.Materialize()
-	return nil
-}
-
 const method = "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
-
-func dial(t *testing.T, server *grpc.Server, options ...grpc.DialOption) *grpc.ClientConn {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go func() { assert.NoError(t, server.Serve(listener)) }()
-	conn, err := grpc.NewClient(listener.Addr().String(), append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, conn.Close()); server.GracefulStop() })
-	return conn
-}
 
 // otlp_limit, which may not reach this package, uses the codec of an extension with this method.
 var _ interface{ ServerCodec() encoding.CodecV2 } = (*translator)(nil)
@@ -231,7 +202,7 @@ func TestGRPCServer(t *testing.T) {
 	require.NoError(t, err)
 	server, received := grpc.NewServer(options...), &sink{}
 	pprofileotlp.RegisterGRPCServer(server, received)
-	conn := dial(t, server, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(raw{})))
+	conn := rawotlp.Dial(t, server, grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawotlp.Codec{})))
 	var answer []byte
 	for _, name := range []string{"otlp-1.7/totals.pb", "otlp-1.8/attributes.pb", "otlp-1.9/attributes.pb", "otlp-1.9/timestamps.pb"} {
 		require.NoError(t, conn.Invoke(t.Context(), method, recorded(t, name), &answer), name)
@@ -250,13 +221,13 @@ func TestGRPCClient(t *testing.T) {
 		options, err := translator.GetGRPCClientOptions(t.Context())
 		require.NoError(t, err)
 		var got []byte
-		server := grpc.NewServer(grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		server := grpc.NewServer(grpc.ForceServerCodecV2(rawotlp.Codec{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 			if err := stream.RecvMsg(&got); err != nil {
 				return err
 			}
 			return stream.SendMsg([]byte{})
 		}))
-		_, err = pprofileotlp.NewGRPCClient(dial(t, server, options...)).Export(t.Context(), pprofileotlp.NewExportRequestFromProfiles(p))
+		_, err = pprofileotlp.NewGRPCClient(rawotlp.Dial(t, server, options...)).Export(t.Context(), pprofileotlp.NewExportRequestFromProfiles(p))
 		require.NoError(t, err)
 		want, err := dialect.Encode(request, dialects[cfg.Dialect], true)
 		require.NoError(t, err)
