@@ -38,8 +38,11 @@ func TestArchiveExtremes(t *testing.T) {
 	const size = 1 << 20
 	c := newClient(t, size)
 	stride := len(archive) / 11
-	if testsize.Full() {
-		stride = 7
+	switch {
+	case extremes.Every():
+		stride = 5
+	case testsize.Full():
+		stride = 17
 	}
 	for at := 0; at+8 <= len(archive); at += stride {
 		for _, width := range []int{1, 2, 4, 8} {
@@ -158,7 +161,7 @@ func TestConcurrentAssemblies(t *testing.T) {
 func TestDamagedUploads(t *testing.T) {
 	const size = 1 << 20
 	c := newClient(t, size)
-	count := extremes.Damaged(150, 4000)
+	count := extremes.Damaged(150, 1500)
 	random := rand.New(rand.NewPCG(uint64(count), 38))
 	good := map[string]string{manifestName: goodManifest, "_/_/app.js": strings.Repeat("l()\n", 200), "_/_/app.js.map": "{}"}
 	many := map[string]string{manifestName: `{"files":{`}
