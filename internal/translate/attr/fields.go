@@ -229,6 +229,10 @@ func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
 		if has == pcommon.ValueTypeInt {
 			return strconv.AppendInt(dst, value.Int(), 10)
 		}
+	case event.KindCount:
+		if has == pcommon.ValueTypeInt && value.Int() >= 0 {
+			return strconv.AppendInt(dst, value.Int(), 10)
+		}
 	case event.KindPosition:
 		if number := uint32(value.Int()); number != 0 {
 			return strconv.AppendUint(dst, uint64(number), 10)

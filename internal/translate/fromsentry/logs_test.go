@@ -89,7 +89,7 @@ func TestEventBodyLevelTraceTime(t *testing.T) {
 	}{
 		{"message as text", `{"message":"hello","level":"warning"}`, "hello", plog.SeverityNumberWarn, "", "", 0},
 		{"message as object", `{"message":{"formatted":"a 1","message":"a %s","params":[1]}}`, "a 1", plog.SeverityNumberError, "", "", 0},
-		{"logentry", `{"logentry":{"message":"a %s","params":["x"]},"level":"info"}`, "a %s", plog.SeverityNumberInfo, "", "", 0},
+		{"logentry", `{"logentry":{"message":"a %s","params":["x"]},"level":"info"}`, "a x", plog.SeverityNumberInfo, "", "", 0},
 		{"logentry before empty message", `{"logentry":{"message":"a"},"message":""}`, "a", plog.SeverityNumberError, "", "", 0},
 		{"message before exception", `{"message":"m","exception":[{"type":"E"}]}`, "m", plog.SeverityNumberError, "", "", 0},
 		{"exception without value", `{"exception":[{"type":"E"}],"level":"fatal"}`, "E", plog.SeverityNumberFatal, "", "", 0},

@@ -64,7 +64,7 @@ var TransactionInfos = newTable("transaction_info", func(i *TransactionInfo) *[]
 	text("source", func(i *TransactionInfo) *string { return &i.Source }),
 	carried[TransactionInfo](KindText, "original"),
 	carried[TransactionInfo](KindList, "changes"),
-	carried[TransactionInfo](KindInt, "propagations"),
+	carried[TransactionInfo](KindCount, "propagations"),
 )
 
 // DebugMeta is for symbolication.
@@ -114,7 +114,7 @@ var eventRows = []row[ErrorEvent]{
 	carried[ErrorEvent](KindText, "culprit"),
 	carried[ErrorEvent](KindText, "checksum"),
 	carried[ErrorEvent](KindText, "site"),
-	carried[ErrorEvent](KindInt, "time_spent"),
+	carried[ErrorEvent](KindCount, "time_spent"),
 	values("breadcrumbs", Breadcrumbs, func(e *ErrorEvent) *[]Breadcrumb { return &e.Breadcrumbs }, nil).or("sentry.interfaces.Breadcrumbs"),
 	texts("fingerprint", func(e *ErrorEvent) *[]string { return &e.Fingerprint }),
 	anyJSON(KindObject, "modules", func(e *ErrorEvent) *[]byte { return &e.Modules }),

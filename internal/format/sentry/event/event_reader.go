@@ -46,6 +46,13 @@ func (l *reader) JSON(kind Kind, field string) []byte {
 		if number := l.Int(field); number.Set {
 			return strconv.AppendInt(nil, number.Value, 10)
 		}
+	case KindCount:
+		switch number := l.Int(field); {
+		case number.Set && number.Value >= 0:
+			return strconv.AppendInt(nil, number.Value, 10)
+		case number.Set:
+			l.AddFlaw(field)
+		}
 	case KindFloat:
 		if number := l.Float(field); number.Set {
 			return jsonscan.AppendFloat(nil, number.Value)

@@ -18,6 +18,7 @@ const (
 	KindID                    // text or a number: thread IDs
 	KindFlag                  // boolean
 	KindInt                   // whole number, also as text
+	KindCount                 // whole number that is not negative
 	KindFloat                 // number
 	KindPosition              // line or column; 0 = none
 	KindAddress               // "0x1f", decimal text or a number

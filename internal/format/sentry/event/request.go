@@ -28,7 +28,7 @@ var Requests = newTable("request", func(r *HTTPRequest) *[]NamedValue { return &
 	anyJSON(KindAny, "data", func(r *HTTPRequest) *[]byte { return &r.Data }),
 	carried[HTTPRequest](KindText, "protocol"),
 	carried[HTTPRequest](KindText, "api_target"), // graphql
-	carried[HTTPRequest](KindInt, "body_size"),
+	carried[HTTPRequest](KindCount, "body_size"),
 	carried[HTTPRequest](KindText, "inferred_content_type"),
 )
 

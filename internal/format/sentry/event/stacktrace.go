@@ -77,7 +77,7 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	carried[EventFrame](KindText, "lang"),
 	carried[EventFrame](KindFlag, "stack_start"),
 	integer("parent_index", func(f *EventFrame) *jsonscan.Optional[int64] { return &f.ParentIndex }),
-	carried[EventFrame](KindInt, "sample_count"),
+	carried[EventFrame](KindCount, "sample_count"),
 	texts("pre_context", func(f *EventFrame) *[]string { return &f.PreContext }),
 	text("context_line", func(f *EventFrame) *string { return &f.ContextLine }),
 	texts("post_context", func(f *EventFrame) *[]string { return &f.PostContext }),
