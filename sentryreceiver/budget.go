@@ -4,6 +4,7 @@ package sentryreceiver
 
 import (
 	"context"
+	"errors"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -17,6 +18,7 @@ import (
 type budget struct {
 	claim   *httpbody.Claim
 	body    int64 // held for the body
+	failed  error // of a claim during the translation of an item
 	limit   int64 // maximum of pending, so that a single request always fits
 	pending int64 // held in addition to the body
 }
@@ -25,24 +27,40 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 	return budget{claim: claim, body: body, limit: httpbody.MaxPerRequest(r.cfg.HTTP.MaxRequestBodySize) - body}
 }
 
-// reserve claims the weight of an item before it is translated. If the item does not fit together
-// with the output of earlier items, reserve delivers that output first.
-func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (weight int64, err error) {
+// errTooHeavy is the error of an item that needs more memory than one request may use.
+var errTooHeavy = errors.New("the item needs more memory than one request may use")
+
+// reserve claims the weight of an item before it is translated. If the item may not fit together
+// with the output of earlier items, reserve delivers that output first. before is what is pending
+// then.
+func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (before int64, err error) {
 	b := &in.budget
-	weight = fromsentry.Weight(item)
-	if b.pending > 0 && b.pending+weight > b.limit {
+	weight := fromsentry.Weight(item)
+	if b.pending > 0 && b.pending+max(weight, usualGrowth*int64(len(item.Payload))) > b.limit {
 		in.deliverEarly(ctx)
 	}
-	weight = min(weight, b.limit-b.pending)
-	if err := b.claim.Acquire(weight); err != nil {
-		return 0, err
-	}
-	b.pending += weight
-	return weight, nil
+	return b.pending, b.add(weight)
 }
 
-// settle releases the part of a reserved weight that the output does not need.
-func (b *budget) settle(reserved int64, out *sentryitems.Result) {
+// usualGrowth is how many times its size a recorded profile claims at most, see
+// TestOrdinaryProfileWeight. Most of it is claimed after the decoder has counted its parts.
+const usualGrowth = 12
+
+// add claims memory for the item that is being translated. The claim is never less than the item
+// needs: an item that needs more than the limit is discarded.
+func (b *budget) add(n int64) error {
+	if b.pending+n > b.limit {
+		b.failed = errTooHeavy
+	} else if b.failed = b.claim.Acquire(n); b.failed == nil {
+		b.pending += n
+	}
+	return b.failed
+}
+
+// settle releases the part of an item's claim that its output does not need. before is what was
+// pending without the item.
+func (b *budget) settle(before int64, out *sentryitems.Result) {
+	reserved := b.pending - before
 	switch {
 	case len(out.Deliveries) == 0:
 		b.release(reserved)

@@ -95,6 +95,7 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),
 		budget:      r.newBudget(claim, int64(len(body.Data))),
 	}
+	in.translation.Claim(in.budget.add)
 	return in.run(ctx, body), nil
 }
 

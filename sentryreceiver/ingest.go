@@ -4,6 +4,7 @@ package sentryreceiver
 
 import (
 	"context"
+	"errors"
 
 	"go.uber.org/zap"
 
@@ -70,15 +71,10 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 		in.refuse(ctx, item, decisive, pipeline.ReasonBackpressure)
 		return
 	}
-	weight, err := in.reserve(ctx, item)
-	if err != nil {
-		in.refuse(ctx, item, decisive, reasonBytesInFlight)
-		return
-	}
-	out := in.translation.Translate(item)
-	in.telemetry.lost(ctx, item.Header.Type, &out)
-	in.budget.settle(weight, &out)
+	out := in.translateWithin(ctx, item)
 	switch {
+	case in.budget.failed != nil && !errors.Is(in.budget.failed, errTooHeavy):
+		in.refuse(ctx, item, decisive, reasonBytesInFlight)
 	case out.Unusable != nil:
 		in.discard(ctx, item, out.Unusable)
 	case len(out.Deliveries) == 0:
@@ -86,6 +82,19 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	default:
 		in.enqueue(item.Header.Type, out.Deliveries)
 	}
+}
+
+// translateWithin translates an item within the memory budget.
+func (in *ingestion) translateWithin(ctx context.Context, item *sentry.Item) (out sentryitems.Result) {
+	before, err := in.reserve(ctx, item)
+	if err != nil {
+		out.Unusable = discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+		return out
+	}
+	out = in.translation.Translate(item)
+	in.telemetry.lost(ctx, item.Header.Type, &out)
+	in.budget.settle(before, &out)
+	return out
 }
 
 // enqueue appends the output of an item to the deliveries.
@@ -128,7 +137,7 @@ func (in *ingestion) abandonTrials() {
 }
 
 func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discard.Error) {
-	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge {
+	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge || why.Reason == discard.ReasonTooMuchMemory {
 		in.outcomes.tooLarge = why
 	}
 	level := zap.DebugLevel

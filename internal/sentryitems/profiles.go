@@ -21,8 +21,8 @@ import (
 
 // outputWeight is the memory that a profile's OTLP needs, as a multiple of its encoded size. The
 // OTLP of a profile is only a fifth of its JSON, so it is measured; other items keep their
-// estimate.
-const outputWeight = 8
+// estimate. The smallest frames need ten times their size, and a receiver of the message encodes it.
+const outputWeight = 16
 
 // profile decodes, validates and translates a profile item. Its measurements also become metrics.
 func (t *Translation) profile(item *sentry.Item) (out Result) {
@@ -31,9 +31,13 @@ func (t *Translation) profile(item *sentry.Item) (out Result) {
 	}
 	decoder := profile.AcquireDecoder()
 	defer decoder.Release()
+	decoder.Claim(t.claim)
 	subject, err := t.decodeProfile(decoder, item, &out)
 	if err != nil {
 		out.Unusable = discardOf(err)
+		return out
+	}
+	if out.Unusable = t.claimOutput(item, subject); out.Unusable != nil {
 		return out
 	}
 	trace, why := t.decodeTrace(&subject, &out)
@@ -66,6 +70,22 @@ func (t *Translation) profile(item *sentry.Item) (out Result) {
 		out.Deliveries[0].IDs = t.profileIDs(subject)
 	}
 	return out
+}
+
+// claimOutput claims the memory for the translation of a decoded profile. For a Perfetto trace,
+// fromsentry.Weight includes it.
+func (t *Translation) claimOutput(item *sentry.Item, subject profile.Subject) *discard.Error {
+	if t.claim == nil || item.Header.MetaLength.Set {
+		return nil
+	}
+	weight := fromsentry.ProfileWeight(subject, len(item.Payload))
+	if t.settings.KeepOriginalPayload {
+		weight += int64(len(item.Payload))
+	}
+	if err := t.claim(weight); err != nil {
+		return discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+	}
+	return nil
 }
 
 func (t *Translation) profileIDs(subject profile.Subject) []dedup.ID {

@@ -117,6 +117,7 @@ type Translation struct {
 	publicKey string
 	linkKeys  map[string]bool // so far
 
+	claim             func(bytes int64) error   // see Claim
 	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
 	profiles          int                       // number of usable profiles so far
 	profileID         string                    // of the delivered V1 profile
@@ -174,6 +175,10 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 	t.transactionStart = sync.OnceValue(t.decodeTransactionStart)
 	return t
 }
+
+// Claim sets a function that the translation of profiles calls before it needs more memory than
+// fromsentry.Weight. If it returns an error, the item is unusable, with ReasonTooMuchMemory.
+func (t *Translation) Claim(claim func(bytes int64) error) { t.claim = claim }
 
 // Ordered yields items in the order of their translation.
 //

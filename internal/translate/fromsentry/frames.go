@@ -65,7 +65,7 @@ func (t *frameTranslator) stacks(s *profile.Sampled) []dictionary.StackIndex {
 		if stacks[stack] != untranslated {
 			continue
 		}
-		locations = locations[:0]
+		locations = slices.Grow(locations[:0], len(s.Stacks.At(stack)))
 		for _, frame := range s.Stacks.At(stack) {
 			location := t.locations[frame]
 			if location == 0 {

@@ -22,6 +22,7 @@ func translateSamples(profile pprofile.Profile, s *profile.Sampled, start uint64
 	g.groupTimes(s.Samples.Time, start)
 
 	attributes := make([][]dictionary.AttributeIndex, len(g.origins))
+	frames.b.Grow(dictionary.Hints{Attributes: len(s.Threads)})
 	samples := profile.Samples()
 	samples.EnsureCapacity(len(g.groups))
 	for _, group := range g.groups {
@@ -55,7 +56,7 @@ type grouping struct {
 	origins []originState
 
 	groupOf  []int32          // observation → group
-	byKey    map[uint64]int32 // stack and origin → group
+	byKey    map[uint64]int32 // stack and origin → group, without the first group of each origin
 	byOrigin map[threadQueue]int32
 	times    []uint64 // observations by group
 }
@@ -73,7 +74,7 @@ type threadQueue struct{ thread, queue int32 }
 
 type originState struct {
 	threadQueue
-	recent int32 // the group of its last observation, plus one
+	first, recent int32 // the groups of its first and last observations, plus one
 }
 
 var groupings = sync.Pool{New: func() any {
@@ -107,18 +108,25 @@ func (g *grouping) group(s *profile.Sampled, stacks []dictionary.StackIndex) {
 // find returns the group of an identity. Threads often stay in the same stack, which saves the map
 // lookup.
 func (g *grouping) find(stack dictionary.StackIndex, origin int32) int32 {
-	recent := &g.origins[origin].recent
-	if *recent != 0 && g.groups[*recent-1].stack == stack {
-		return *recent - 1
+	state := &g.origins[origin]
+	for _, known := range [...]int32{state.recent, state.first} {
+		if known != 0 && g.groups[known-1].stack == stack {
+			state.recent = known
+			return known - 1
+		}
 	}
 	key := uint64(stack)<<32 | uint64(origin)
 	index, known := g.byKey[key]
 	if !known {
 		index = int32(len(g.groups))
 		g.groups = append(g.groups, group{stack: stack, origin: origin})
-		g.byKey[key] = index
+		if state.first == 0 {
+			state.first = index + 1
+		} else {
+			g.byKey[key] = index
+		}
 	}
-	*recent = index + 1
+	state.recent = index + 1
 	return index
 }
 

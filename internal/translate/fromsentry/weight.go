@@ -6,12 +6,12 @@ import (
 	"bytes"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
-// Weight estimates the memory, in bytes, that is needed to translate and deliver an item, without
-// decoding it. Items with very many tiny elements need up to three and a half times the estimate,
-// ordinary items a third of it.
+// Weight returns the memory, in bytes, that is needed at most to translate and deliver an item,
+// without decoding it. Ordinary items need a fifth of it.
 func Weight(item *sentry.Item) int64 {
 	payload := item.Payload
 	count := func(text string) int64 { return int64(bytes.Count(payload, []byte(text))) }
@@ -21,12 +21,28 @@ func Weight(item *sentry.Item) int64 {
 		if item.Header.MetaLength.Set || mayHoldTrace(payload) {
 			return messageBytes + fromandroid.Weight(size)
 		}
-		return messageBytes + size + sampledBytes*count("{") // counting one byte takes a fiftieth of the decoding time
-	case sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSession, sentry.ItemSessions,
-		sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemUserReport, sentry.ItemCheckIn, sentry.ItemClientReport:
-		return messageBytes + 3*size + objectBytes*count("{") + valueBytes*(count("[")+count(","))
+		return messageBytes // the decoder claims what it needs, and ProfileWeight is the rest
+	}
+	if part, decoded := parts[item.Header.Type]; decoded {
+		return messageBytes + 3*size + part.object*count("{") + part.value*(count("[")+count(","))
 	}
 	return messageBytes // not decoded
+}
+
+// parts are the sizes in memory of the parts of an item: of an object, and of a value in an object
+// or a list. TestClaims measures them.
+var parts = map[sentry.ItemType]struct{ object, value int64 }{
+	sentry.ItemTransaction:  {1000, 160}, // a span
+	sentry.ItemSpan:         {600, 130},
+	sentry.ItemLog:          {350, 130},
+	sentry.ItemTraceMetric:  {900, 130}, // a metric with a point
+	sentry.ItemSession:      {300, 130},
+	sentry.ItemSessions:     {900, 130}, // an aggregate with a point for each state
+	sentry.ItemEvent:        {800, 220}, // a frame
+	sentry.ItemFeedback:     {800, 220},
+	sentry.ItemUserReport:   {300, 130},
+	sentry.ItemCheckIn:      {300, 130},
+	sentry.ItemClientReport: {800, 130}, // a metric with a point
 }
 
 // mayHoldTrace reports whether a profile may have the member "sampled_profile", the trace of
@@ -52,10 +68,57 @@ func containsWhere(payload []byte, part string, match func(before, after []byte)
 	}
 }
 
-// Sizes in memory, as measured by TestWeight.
+// Sizes in memory, as measured by TestClaims.
 const (
-	messageBytes = 4 << 10 // including resource and scope
-	sampledBytes = 200     // a sample, frame or thread of a profile: frames need three times as much, samples a quarter
-	objectBytes  = 300     // a frame of an event: the largest struct in lists
-	valueBytes   = 64      // an attribute
+	messageBytes     = 4 << 10 // including resource and scope
+	imageBytes       = 600     // a mapping, or a map of ten values
+	seriesBytes      = 1000
+	pointBytes       = 300 // of a series, in an attribute and in a metric
+	threadBytes      = 300
+	queueBytes       = 400
+	frameBytes       = 270
+	textBytes        = 200 // a string with an entry that refers to it
+	stackBytes       = 110 // of a sample
+	unusedStackBytes = 4
+	entryBytes       = 12 // of a stack
+	observationBytes = 28
+	sampleBytes      = 230 // an identity
+	originBytes      = 120 // of a thread and a queue
 )
+
+// ProfileWeight returns the memory, in bytes, that is needed to translate and deliver a decoded
+// profile, in addition to the decoded data. It ignores the trace of Android profiles. size is that
+// of the payload, which bounds the texts.
+func ProfileWeight(p profile.Subject, size int) int64 {
+	s, series := p.Sampled(), p.Measurements()
+	weight := int64(size) + imageBytes*int64(len(p.Images()))
+	for i := range series {
+		weight += seriesBytes + pointBytes*int64(len(series[i].Values))
+	}
+	for i := range s.Threads {
+		weight += threadBytes
+		if s.Threads[i].Name != "" {
+			weight += textBytes
+		}
+		if s.Threads[i].Priority != nil {
+			weight += textBytes
+		}
+	}
+	for i := range s.Frames {
+		f := &s.Frames[i]
+		weight += frameBytes
+		for _, text := range [...]string{f.Function, f.Module, f.Filename, f.AbsPath, f.Package, f.Platform} {
+			if text != "" {
+				weight += textBytes
+			}
+		}
+	}
+	stacks, origins := int64(s.Stacks.Len()), int64(len(s.Threads))
+	if queues := int64(len(s.Queues)); queues > 1 {
+		weight += queueBytes*queues + originBytes*int64(s.Samples.Len())
+		origins *= queues
+	}
+	samples := int64(s.Samples.Len())
+	weight += stackBytes*min(stacks, samples) + unusedStackBytes*stacks + entryBytes*int64(s.Stacks.Entries())
+	return weight + observationBytes*samples + sampleBytes*min(samples, stacks*origins)
+}

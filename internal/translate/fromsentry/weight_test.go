@@ -126,29 +126,6 @@ func translateAny(t *testing.T, item sentry.ItemType, payload []byte) (alive []a
 	return alive
 }
 
-// TestWeight: no item takes more than three and a half times its weight.
-func TestWeight(t *testing.T) {
-	n := 2_000
-	if testsize.Full() {
-		n = 10_000
-	}
-	for name, c := range shortest(n) {
-		payload := []byte(c.payload)
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.GC() // pools keep what they had for one
-		runtime.ReadMemStats(&before)
-		alive := translateAny(t, c.item, payload)
-		runtime.GC()
-		runtime.GC() // pools keep what they had for one
-		runtime.ReadMemStats(&after)
-		took, weight := int64(after.HeapAlloc)-int64(before.HeapAlloc), Weight(itemOf(c.item, payload))
-		t.Logf("%s: %d bytes take %.1f times as many, %.2f times the weight", name, len(payload), float64(took)/float64(len(payload)), float64(took)/float64(weight))
-		assert.LessOrEqual(t, took, 7*weight/2, name)
-		runtime.KeepAlive(alive)
-	}
-}
-
 func itemOf(item sentry.ItemType, payload []byte) *sentry.Item {
 	return &sentry.Item{Header: sentry.ItemHeader{Type: item}, Payload: payload}
 }
@@ -201,14 +178,20 @@ func TestWeightOfTraces(t *testing.T) {
 // receiver holds many of them.
 func TestOrdinaryWeight(t *testing.T) {
 	size, weight := map[sentry.ItemType]int64{}, map[sentry.ItemType]int64{}
-	for _, item := range recordedItems(t) {
-		size[item.Header.Type] += int64(len(item.Payload))
-		weight[item.Header.Type] += Weight(&item) - messageBytes
+	heaviest, most := "", int64(0)
+	for name, item := range recordedItems(t) {
+		kind, claim := item.Header.Type, claimOf(t, &item)
+		size[kind] += int64(len(item.Payload))
+		weight[kind] += claim - messageBytes
+		if claim > most {
+			heaviest, most = fmt.Sprintf("%s of %d bytes in %s", kind, len(item.Payload), name), claim
+		}
 	}
 	for item := range size {
 		t.Logf("%s: %.1f", item, float64(weight[item])/float64(size[item]))
-		assert.LessOrEqual(t, weight[item], 12*size[item], item)
+		assert.LessOrEqual(t, weight[item], 30*size[item], item)
 	}
+	t.Logf("heaviest: %s, %d MiB", heaviest, most>>20)
 }
 
 // TestWeightOfEscapedTrace: a trace has the same weight with any spelling of its key that the

@@ -41,6 +41,8 @@ const (
 	// ReasonTooManyMeasurements: more than MaxMeasurements series, or MaxMeasurementValues points
 	// in them.
 	ReasonTooManyMeasurements Reason = "too_many_measurements"
+	// ReasonTooMuchMemory: an item that needs more memory than a request may use.
+	ReasonTooMuchMemory Reason = "too_much_memory"
 	// ReasonTimeOutOfRange: a sample whose time is before 1970 or does not fit into 64 bits as
 	// nanoseconds.
 	ReasonTimeOutOfRange Reason = "sample_time_out_of_range"

@@ -55,7 +55,7 @@ func (d *Decoder) Perfetto(meta, trace []byte) (*Chunk, error) {
 	}
 	d.androidChunk(c, found)
 	c.Android.PerfettoTrace, c.Android.MethodTrace, c.Android.Unusable = trace, nil, nil
-	return c, nil
+	return c, d.noMemory
 }
 
 func (d *Decoder) android(found dialect) *Android {
@@ -96,6 +96,9 @@ func (d *Decoder) javaScript(found dialect) Sampled {
 	d.out.Flaws, d.series, d.meta = flaws, series, meta
 	if len(found.jsProfile) > 0 {
 		d.profile()
+	}
+	if d.noMemory != nil {
+		return Sampled{}
 	}
 	return d.resolve()
 }

@@ -22,6 +22,10 @@ type Decoder struct {
 	sampledDecoder
 }
 
+// Claim sets a function that the decoder calls before it allocates memory in addition to what it
+// has, until its release. The error of the function ends decoding with ReasonTooMuchMemory.
+func (d *Decoder) Claim(claim func(bytes int64) error) { d.claim = claim }
+
 var decoders = sync.Pool{New: func() any { return new(Decoder) }}
 
 // AcquireDecoder returns a decoder from the pool. Call Release when its result is no longer needed.
@@ -30,6 +34,7 @@ func AcquireDecoder() *Decoder { return decoders.Get().(*Decoder) }
 // Release returns the decoder to the pool. Its results become invalid.
 func (d *Decoder) Release() {
 	d.reset(formatV1, nil)
+	d.claim, d.used, d.claimed, d.noMemory = nil, 0, 0, nil
 	if d.scratchBytes() <= sentry.MaxPooledScratch {
 		decoders.Put(d)
 	}
@@ -74,7 +79,7 @@ func (d *Decoder) Profile(payload []byte) (*Profile, error) {
 		return nil, err
 	case p.Version != "1" && (p.Platform == platformAndroid || dialect.sampledProfile != nil):
 		d.legacyAndroid(p, legacy, dialect)
-		return p, nil
+		return p, d.noMemory
 	case p.Version != "1":
 		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile of version %.20q, expected \"1\"", p.Version)
 	}
@@ -91,7 +96,7 @@ func (d *Decoder) Chunk(payload []byte) (*Chunk, error) {
 		return nil, err
 	case dialect.sampledProfile != nil: // regardless of the version
 		d.androidChunk(c, dialect)
-		return c, nil
+		return c, d.noMemory
 	case c.Version != "2":
 		return nil, discard.Errorf(discard.ReasonPlatformNotSupported, "profile chunk of version %.20q, expected \"2\"", c.Version)
 	}

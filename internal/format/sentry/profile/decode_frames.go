@@ -35,7 +35,7 @@ func (d *sampledDecoder) frames() {
 		if before != absent && frame != absent {
 			d.successors[before] = frame
 		}
-		d.frameOf = push(d.frameOf, frame)
+		d.frameOf = push(d, d.frameOf, frame)
 		before = frame
 	}
 }
@@ -82,10 +82,13 @@ func (d *sampledDecoder) frame() int32 {
 		d.Stop(discard.Errorf(discard.ReasonTooManyFrames, "more than %d distinct frames", sentry.MaxFrames))
 		return absent
 	}
-	d.out.Frames = push(d.out.Frames, frame)
-	d.frameTexts = push(d.frameTexts, text)
-	d.successors = push(d.successors, absent)
-	d.sameHash = push(d.sameHash, first)
+	d.out.Frames = push(d, d.out.Frames, frame)
+	d.frameTexts = push(d, d.frameTexts, text)
+	d.successors = push(d, d.successors, absent)
+	d.sameHash = push(d, d.sameHash, first)
+	if !d.reserve(mapEntryBytes) {
+		return absent
+	}
 	d.frameByHash[hash] = index
 	return index
 }

@@ -42,7 +42,7 @@ func (d *sampledDecoder) images() (images []Image) {
 				d.Stop(discard.Errorf(discard.ReasonTooManyImages, "more than %d debug images", sentry.MaxImages))
 				return nil
 			}
-			images = push(images, image)
+			images = push(d, images, image)
 		}
 	}
 	return images

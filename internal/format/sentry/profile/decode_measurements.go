@@ -39,11 +39,15 @@ func (d *sampledDecoder) measurements() (all []Measurement) {
 			d.Stop(discard.Errorf(discard.ReasonTooManyMeasurements, "more than %d series or %d points", sentry.MaxMeasurements, sentry.MaxMeasurementValues))
 			return nil
 		}
+		d.reserve(seriesBytes + len(name) + len(m.Unit))
 		all = append(all, m)
 	}
 	slices.SortStableFunc(all, func(a, b Measurement) int { return strings.Compare(a.Name, b.Name) })
 	return lastOfEach(all)
 }
+
+// seriesBytes is the memory of a series in a growing list.
+const seriesBytes = 250
 
 // lastOfEach keeps the last series of each name, like encoding/json.
 func lastOfEach(sorted []Measurement) []Measurement {
@@ -82,7 +86,7 @@ func (d *sampledDecoder) measurementValues() (values []MeasurementValue) {
 	for n := 0; d.Element(&n); {
 		if d.expect('{', "measurements.values") {
 			if v, ok := d.measurementValue(); ok {
-				values = append(values, v)
+				values = push(d, values, v)
 			}
 		}
 	}

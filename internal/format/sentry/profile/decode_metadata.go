@@ -23,6 +23,7 @@ func (d *sampledDecoder) describeThreads() {
 		if json.Unmarshal(object, &metadata) != nil {
 			d.out.addFlaw("thread_metadata")
 		}
+		d.reserve(metadataBytes + len(metadata.Name))
 		d.out.Threads[thread].Name, d.out.Threads[thread].Priority = metadata.Name, metadata.Priority
 	})
 }
@@ -40,9 +41,13 @@ func (d *sampledDecoder) describeQueues() {
 		if json.Unmarshal(object, &metadata) != nil {
 			d.out.addFlaw("queue_metadata")
 		}
+		d.reserve(metadataBytes + len(metadata.Label))
 		d.out.Queues[queue].Label = metadata.Label
 	})
 }
+
+// metadataBytes is the memory of a small text and a number.
+const metadataBytes = 32
 
 // eachEntry visits the members of an object, which must be valid JSON.
 func (d *sampledDecoder) eachEntry(object []byte, field string, visit func(key, value []byte)) {

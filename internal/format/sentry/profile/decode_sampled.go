@@ -4,8 +4,11 @@ package profile
 
 import (
 	"slices"
+	"unicode/utf8"
+	"unsafe"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
@@ -40,6 +43,10 @@ type sampledDecoder struct {
 	series []Measurement
 
 	threadMetadata, queueMetadata []byte // JSON, decoded later for the threads and queues that samples refer to
+
+	claim         func(bytes int64) error // see Decoder.Claim
+	used, claimed int                     // bytes of new memory
+	noMemory      error                   // of the claim that failed
 }
 
 // format is the sample format of a payload.
@@ -62,7 +69,10 @@ const absent = -1
 
 func (d *sampledDecoder) reset(f format, payload []byte) {
 	d.format = f
-	d.Scanner = jsonscan.Scanner{Data: jsonscan.ValidUTF8(payload)}
+	d.Scanner = jsonscan.Scanner{Data: payload}
+	if !utf8.Valid(payload) && d.reserve(utf8.RuneLen(utf8.RuneError)*len(payload)) {
+		d.Data = jsonscan.ValidUTF8(payload)
+	}
 	d.out.Flaws = nil
 	d.resetSamples()
 	d.resetStacks()
@@ -117,12 +127,45 @@ func (d *sampledDecoder) profile() bool {
 }
 
 // push is append with doubling: append grows large slices by a quarter, which copies a column of a
-// 50 MB payload five times.
-func push[T any](column []T, entry T) []T {
+// 50 MB payload five times. Growing needs memory for both copies, which is twice the final size in
+// total. Without this memory, push stops the decoder.
+func push[T any](d *sampledDecoder, column []T, entry T) []T {
 	if len(column) == cap(column) {
-		column = slices.Grow(column, max(64, len(column)))
+		more := max(64, len(column))
+		if !d.reserve((len(column) + more) * int(unsafe.Sizeof(entry)) * 5 / 4) { // Grow rounds up by a quarter
+			return column
+		}
+		column = slices.Grow(column, more)
 	}
 	return append(column, entry)
+}
+
+const (
+	// mapEntryBytes is the memory of an entry of threadByID, the larger one: 25 bytes in a table
+	// that may be half empty, and a small object for the plain ID.
+	mapEntryBytes = 80
+	// claimBytes is how much memory the decoder claims at once.
+	claimBytes = 64 << 10
+)
+
+// reserve claims memory before it is allocated. If the claim fails, it stops the decoder.
+func (d *sampledDecoder) reserve(bytes int) bool {
+	if d.noMemory != nil {
+		return false
+	}
+	d.used += bytes
+	if d.used <= d.claimed || d.claim == nil {
+		return true
+	}
+	more := max(d.used-d.claimed, claimBytes)
+	if err := d.claim(int64(more)); err != nil {
+		why := discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+		d.noMemory = why
+		d.Stop(why)
+		return false
+	}
+	d.claimed += more
+	return true
 }
 
 // expect reports whether the next value starts with bracket. It skips any other value, and counts a

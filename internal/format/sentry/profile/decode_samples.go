@@ -110,9 +110,9 @@ func (d *sampledDecoder) sample() {
 
 func (d *sampledDecoder) appendSample(nanos uint64, stack, thread int32) {
 	samples := &d.out.Samples
-	samples.Time = push(samples.Time, nanos)
-	samples.Stack = push(samples.Stack, stack)
-	samples.Thread = push(samples.Thread, thread)
+	samples.Time = push(d, samples.Time, nanos)
+	samples.Stack = push(d, samples.Stack, stack)
+	samples.Thread = push(d, samples.Thread, thread)
 }
 
 // appendQueue appends to the column of queues. The column exists only if a sample names a queue.
@@ -121,10 +121,10 @@ func (d *sampledDecoder) appendQueue(queue int32) {
 	if queue == 0 && len(samples.Queue) == 0 {
 		return
 	}
-	for len(samples.Queue) < len(samples.Time)-1 {
-		samples.Queue = append(samples.Queue, 0)
+	for len(samples.Queue) < len(samples.Time)-1 && d.Err == nil {
+		samples.Queue = push(d, samples.Queue, 0)
 	}
-	samples.Queue = append(samples.Queue, queue)
+	samples.Queue = push(d, samples.Queue, queue)
 }
 
 // time decodes the time of a sample from the field of its format. It treats the field of the other
@@ -183,9 +183,12 @@ func (d *sampledDecoder) thread() int32 {
 	if !known {
 		thread = int32(len(d.out.Threads))
 		name := jsonscan.View(id)
-		d.out.Threads = append(d.out.Threads, Thread{ID: name})
-		d.threadAfter = append(d.threadAfter, thread)
-		d.plainIDs = append(d.plainIDs, nil)
+		d.out.Threads = push(d, d.out.Threads, Thread{ID: name})
+		d.threadAfter = push(d, d.threadAfter, thread)
+		d.plainIDs = push(d, d.plainIDs, nil)
+		if !d.reserve(mapEntryBytes + 2*len(name)) {
+			return absent
+		}
 		if published { // the fast path counts no flaws
 			d.plainIDs[thread] = plainID(name)
 		}
@@ -206,7 +209,10 @@ func (d *sampledDecoder) queue() int32 {
 	queue, known := d.queueByAddress[string(address)]
 	if !known {
 		queue = int32(len(d.out.Queues))
-		d.out.Queues = append(d.out.Queues, Queue{Address: jsonscan.View(address)})
+		d.out.Queues = push(d, d.out.Queues, Queue{Address: jsonscan.View(address)})
+		if !d.reserve(mapEntryBytes) {
+			return 0
+		}
 		d.queueByAddress[jsonscan.View(address)] = queue
 	}
 	return queue

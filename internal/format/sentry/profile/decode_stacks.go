@@ -23,18 +23,18 @@ func (d *sampledDecoder) stacks() {
 	for n := 0; d.Element(&n); {
 		switch {
 		case !d.expect('[', "stacks"):
-			d.frameIndices = append(d.frameIndices, absent)
+			d.frameIndices = push(d, d.frameIndices, absent)
 		case !d.plainStack():
 			d.stack()
 		}
-		d.stackOffsets = push(d.stackOffsets, int32(len(d.frameIndices)))
+		d.stackOffsets = push(d, d.stackOffsets, int32(len(d.frameIndices)))
 	}
 }
 
 func (d *sampledDecoder) stack() {
 	d.Open('[')
 	for n := 0; d.Element(&n); {
-		d.frameIndices = append(d.frameIndices, d.index("stacks"))
+		d.frameIndices = push(d, d.frameIndices, d.index("stacks"))
 	}
 }
 
@@ -51,7 +51,7 @@ func (d *sampledDecoder) plainStack() bool {
 		if !ok || end == len(data) {
 			return false
 		}
-		indices = push(indices, index)
+		indices = push(d, indices, index)
 		pos = end + 1
 		switch data[end] {
 		case ',':

@@ -63,7 +63,7 @@ var Rules = []Rule{
 		return len(s.Sampled().Flaws) > 0 || s.lost(discard.ReasonInvalidJSON) || s.lost(discard.ReasonTimeOutOfRange) || s.badScalars()
 	}},
 	{"measurement_unit", discard.ReasonInvalidJSON, "the measurement is kept with its unit", "rule-measurement-unit", func(s Subject) bool {
-		for _, m := range s.measurements() {
+		for _, m := range s.Measurements() {
 			if !measurementUnits[m.Unit] {
 				return true
 			}
@@ -71,7 +71,7 @@ var Rules = []Rule{
 		return false
 	}},
 	{"image_type", discard.ReasonInvalidJSON, "the image is kept", "rule-image-type", func(s Subject) bool {
-		for _, image := range s.images() {
+		for _, image := range s.Images() {
 			if !imageTypes[image.Type] {
 				return true
 			}
@@ -172,14 +172,16 @@ func (s Subject) Sampled() *Sampled {
 	return &s.Profile.Sampled
 }
 
-func (s Subject) measurements() []Measurement {
+// Measurements returns the series of the profile.
+func (s Subject) Measurements() []Measurement {
 	if s.Chunk != nil {
 		return s.Chunk.Measurements
 	}
 	return s.Profile.Measurements
 }
 
-func (s Subject) images() []Image {
+// Images returns the debug images of the profile.
+func (s Subject) Images() []Image {
 	if s.Chunk != nil {
 		return s.Chunk.DebugMeta.Images
 	}
