@@ -5,28 +5,30 @@ package profiletransformprocessor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.uber.org/zap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 )
 
 const (
 	// compressedShare: once held messages use one part in compressedShare of link::max_held_bytes,
-	// new ones are compressed. Below that, compression would only cost CPU time.
-	compressedShare = 4
+	// new ones are compressed. Below that, compression would only cost CPU time. The others need up to
+	// ten times their OTLP size in memory, which is a third of link::max_held_bytes.
+	compressedShare = 32
 	// minCompressed is the minimum OTLP size of compressed messages. Smaller ones gain little.
 	minCompressed = 4 << 10
-	// maxPlain is the maximum OTLP size of messages that are not compressed. A hostile message of
-	// 28 MB has a million samples and needs 300 MB of memory.
-	maxPlain = 8 << 20
 )
 
 // compressedMessage is a part of a held message as OTLP, compressed with zstd.
 type compressedMessage struct {
 	body     []byte
 	size     int64 // of the part
+	memory   int64 // of the part, decoded
 	profiles int64
 }
 
@@ -43,11 +45,13 @@ var codec = sync.OnceValues(func() (c zstdCodec, err error) {
 	return c, err
 })
 
-// compress compresses a message that waits for its spans or for the next component, if it is large
-// or the queue uses much of its memory. While the next component refuses everything, the messages
+// compress compresses a message that waits for its spans or for the next component, if the queue
+// uses much of its memory. While the next component refuses everything, the messages
 // that became due would otherwise use many times link::max_held_bytes.
-func (p *profilesProcessor) compress(h *heldMessage) {
-	if h.bytes < minCompressed || h.bytes <= maxPlain && !p.queue.compresses() {
+//
+// uncounted is the size of the message if the queue does not count it yet.
+func (p *profilesProcessor) compress(h *heldMessage, uncounted int64) {
+	if h.bytes < minCompressed || !p.queue.compresses(uncounted) {
 		return
 	}
 	if err := h.compress(); err != nil {
@@ -67,7 +71,11 @@ func (h *heldMessage) compress() error {
 		if err != nil {
 			return err
 		}
-		c := compressedMessage{body: zstd.EncodeAll(plain, nil), size: int64(len(plain)), profiles: int64(part.ProfileCount())}
+		memory, err := otlpsize.Profiles.Estimate(plain, math.MaxInt)
+		if err != nil {
+			return err
+		}
+		c := compressedMessage{body: zstd.EncodeAll(plain, nil), size: int64(len(plain)), memory: int64(memory), profiles: int64(part.ProfileCount())}
 		all, total = append(all, c), total+int64(len(c.body))
 	}
 	h.compressed, h.parts, h.bytes = all, nil, total
@@ -110,6 +118,16 @@ func (h *heldMessage) profiles() int64 {
 	for _, each := range append([]*heldMessage{h}, h.joined...) {
 		for i := range each.compressed {
 			n += each.compressed[i].profiles
+		}
+	}
+	return n
+}
+
+// decodedBytes returns the memory that decompress needs.
+func (h *heldMessage) decodedBytes() (n int64) {
+	for _, each := range append([]*heldMessage{h}, h.joined...) {
+		for i := range each.compressed {
+			n += each.compressed[i].memory
 		}
 	}
 	return n

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -62,7 +63,7 @@ func TestCompression(t *testing.T) {
 			plain, plainBytes := run(100 * messages * size)
 			assert.Equal(t, int64(messages*size), plainBytes)
 			compressed, bytes := run(messages * size / 2)
-			assert.Less(t, bytes, plainBytes/2, "a quarter of the limit as it is, the rest compressed")
+			assert.Less(t, bytes, plainBytes/2, "a part of the limit as it is, the rest compressed")
 
 			require.Len(t, compressed, len(plain))
 			for i := range plain {
@@ -187,15 +188,49 @@ func TestBusyCore(t *testing.T) {
 	require.NoError(t, h.profiles.Shutdown(over))
 }
 
-// TestLargeMessagesAreCompressed: also in an empty queue, because two of them would use the memory
-// of the collector.
+// TestLargeMessagesAreCompressed: also in an empty queue, because a decoded message may use ten
+// times its size.
 func TestLargeMessagesAreCompressed(t *testing.T) {
-	p := &profilesProcessor{queue: &waitQueue{maxBytes: 1 << 40}}
-	for size, compressed := range map[int]bool{maxPlain - 1000: false, maxPlain + 1000: true} {
-		profiles := pprofile.NewProfiles()
-		profiles.Dictionary().StringTable().Append("", string(make([]byte, size)))
-		h := &heldMessage{parts: []pprofile.Profiles{profiles}, bytes: int64((&pprofile.ProtoMarshaler{}).ProfilesSize(profiles))}
-		p.compress(h)
-		assert.Equal(t, compressed, h.compressed != nil)
+	size := sizeOf(largeProfile(0))
+	for share, compressed := range map[int]bool{compressedShare - 1: true, compressedShare + 1: false} {
+		h := start(t, fmt.Sprintf("link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}", size*share))
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), largeProfile(0)))
+		assert.Equal(t, compressed, h.counts("held_bytes")[""] < int64(size), "one in %d", share)
 	}
+}
+
+// TestDecompressionIsClaimed: compressed messages that are released together use at most
+// decodedBytes, and a message that needs more waits for all others.
+func TestDecompressionIsClaimed(t *testing.T) {
+	h := start(t, fmt.Sprintf("link: {wait: 1h, keep_spans: 2h, max_held_bytes: %d}", 20*sizeOf(largeProfile(0))))
+	for n := range byte(20) {
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), largeProfile(n)))
+	}
+	l := h.profiles.(*profilesProcessor).linking
+	var held *heldMessage
+	for held == nil || held.compressed == nil {
+		held = h.profiles.(*profilesProcessor).queue.popAny(t.Context())
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	first := l.claimDecoded(t.Context(), held)
+	assert.Equal(t, held.decodedBytes(), l.decoded.Used())
+	_, err := held.decompress()
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	assert.LessOrEqual(t, int64(after.TotalAlloc-before.TotalAlloc), 2*l.decoded.Used(), "allocated, with garbage")
+
+	held.compressed = []compressedMessage{{memory: 2 * decodedBytes}}
+	done := make(chan *httpbody.Claim)
+	go func() { done <- l.claimDecoded(context.Background(), held) }()
+	select {
+	case <-done:
+		t.Error("more than decodedBytes")
+	case <-time.After(50 * time.Millisecond):
+	}
+	first.Release()
+	(<-done).Release()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.claimDecoded(over, held).Release() // returns
 }

@@ -56,7 +56,7 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 	}
 	h.parts[0] = pprofile.NewProfiles()
 	profiles.MoveTo(h.parts[0])
-	p.compress(h)
+	p.compress(h, 0)
 	p.queue.add(ctx, h)
 	return nil
 }
@@ -140,6 +140,8 @@ const shutdownSendTimeout = 5 * time.Second
 // and messages that are rejected permanently can only be counted.
 func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 	ctx := client.NewContext(p.sendCtx, h.client)
+	claim := p.linking.claimDecoded(ctx, h)
+	defer claim.Release()
 	if lost, err := h.decompress(); err != nil {
 		p.telemetry.countOutgoing(ctx, lost, outcomeDropped)
 		p.logger.Error("Profiles that waited for spans are lost: they cannot be decompressed", zap.Error(err))
@@ -191,7 +193,7 @@ func (p *profilesProcessor) retry(ctx context.Context, h *heldMessage, result se
 	if result.accepted || h.bytes == 0 {
 		h.bytes = bytesIn(h.parts)
 	}
-	p.compress(h)
+	p.compress(h, h.bytes)
 	if h.retries.suspect && h.storageKey != 0 {
 		h.retriesStored = true
 		if err := p.store.putRetries(ctx, h); err != nil {
@@ -266,7 +268,7 @@ func (p *profilesProcessor) restore(ctx context.Context) error {
 		h.tenant = tenantOf(client.NewContext(ctx, h.client), p.keys, h.parts[0])
 		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
 		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
-		p.compress(h)
+		p.compress(h, h.bytes)
 		p.queue.restore(ctx, h)
 		restored++
 	})

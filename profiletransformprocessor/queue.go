@@ -118,11 +118,11 @@ func (q *waitQueue) reserve(ctx context.Context, h *heldMessage, now time.Time) 
 	return refuse, nil
 }
 
-// compresses reports whether new messages are compressed.
-func (q *waitQueue) compresses() bool {
+// compresses reports whether new messages are compressed. uncounted bytes will be added.
+func (q *waitQueue) compresses(uncounted int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.byBytes.senders.Size() > q.maxBytes/compressedShare
+	return q.byBytes.senders.Size()+uncounted > q.maxBytes/compressedShare
 }
 
 // add queues a message with reserved memory until its wait is over.

@@ -5,6 +5,7 @@ package sentryreceiver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,6 +64,58 @@ func testNoRoomForOutput(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, got.status)
 	assert.Equal(t, map[string]int64{"outcome=refused reason=bytes_in_flight type=log": 1}, h.items())
 	other.Release()
+	assert.Zero(t, h.receiver.Shared.inflight.Used())
+}
+
+// manyThreads is a chunk whose samples are of n threads.
+func manyThreads(n int) string {
+	var samples strings.Builder
+	for i := range n {
+		fmt.Fprintf(&samples, `,{"timestamp":1,"thread_id":"%d","stack_id":0}`, i)
+	}
+	return item("profile_chunk", "", `{"version":"2","platform":"python","profiler_id":"x","chunk_id":"y","profile":{"frames":[{"function":"f"}],"stacks":[[0]],"samples":[`+
+		samples.String()[1:]+`]}}`)
+}
+
+// TestTooHeavy: an item that needs more memory than one request may use is discarded, while it is
+// decoded or before it is translated. Others of its envelope are not.
+func TestTooHeavy(t *testing.T) {
+	for name, heavy := range map[string]string{
+		"decoded":    manyThreads(80_000),
+		"translated": manyThreads(40_000),
+		"logs":       shortLogs(60_000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := startLogs(t, tight, func(context.Context, plog.Logs) error { return nil })
+			kind := "type=profile_chunk"
+			if name == "logs" {
+				kind = "type=log"
+			}
+			got := h.post(envelope(heavy))
+			assert.Equal(t, http.StatusRequestEntityTooLarge, got.status)
+			assert.Equal(t, map[string]int64{"outcome=discarded reason=too_much_memory " + kind: 1}, h.items())
+			assert.Zero(t, h.receiver.Shared.inflight.Used())
+			assert.Equal(t, http.StatusOK, h.post(envelope(heavy, chunkItem)).status)
+			assert.Equal(t, 1, h.sink.count())
+			assert.Zero(t, h.receiver.Shared.inflight.Used())
+		})
+	}
+}
+
+// TestNoRoomForDecoding: a profile that finds no memory while it is decoded is refused, not
+// discarded: the client may send others later.
+func TestNoRoomForDecoding(t *testing.T) { synctest.Test(t, testNoRoomForDecoding) }
+
+func testNoRoomForDecoding(t *testing.T) {
+	h := start(t, tight)
+	h.overPipes()
+	other := h.receiver.Shared.inflight.Claim(t.Context())
+	body := manyThreads(5000)
+	require.NoError(t, other.Acquire(h.receiver.Shared.cfg.MaxBytesInFlight-int64(4*len(body))))
+	assert.Equal(t, http.StatusTooManyRequests, h.post(envelope(body)).status)
+	assert.Equal(t, map[string]int64{"outcome=refused reason=bytes_in_flight type=profile_chunk": 1}, h.items())
+	other.Release()
+	assert.Equal(t, http.StatusOK, h.post(envelope(body)).status)
 	assert.Zero(t, h.receiver.Shared.inflight.Used())
 }
 

@@ -96,6 +96,14 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Logf("%s, %d spans: %d bytes, %d with those of lists that grew", name, spans, l.memory(), allocated)
 			assert.LessOrEqual(t, int64(l.memory()), MaxMemory(p), name)
 			assert.Less(t, int64(allocated), 4*MaxMemory(p), name)
+
+			less := MaxMemory(p) / 4
+			l = new(linker).begin(x, p, Options{Now: start, Ambiguous: Innermost, Memory: less})
+			eachProfile(&x.keys, "", p, func(profile pprofile.Profile, of *origin) bool { l.profile(profile, of); return true })
+			assert.LessOrEqual(t, int64(l.memory()), less, name)
+			stats := x.Link(p, Options{Now: start, Memory: sampleMemory(p) - 1})
+			assert.Equal(t, LinkStats{Unlinked: stats.Unlinked}, stats, "not linked")
+			assert.Equal(t, Observations(p), stats.Unlinked[Evicted])
 		}
 	}
 }

@@ -16,6 +16,11 @@ import (
 // Link links the samples of a message to spans of the index. It changes the message.
 func (x *Index) Link(p pprofile.Profiles, o Options) LinkStats {
 	x.expire(o.Now)
+	if o.Memory > 0 && o.Memory < sampleMemory(p) {
+		var stats LinkStats
+		stats.Unlinked[Evicted] = Observations(p)
+		return stats
+	}
 	l := newLinker(x, p, o)
 	defer l.release()
 	eachProfile(&x.keys, o.Tenant, p, func(profile pprofile.Profile, of *origin) bool {
@@ -102,6 +107,9 @@ func newLinker(x *Index, p pprofile.Profiles, o Options) *linker {
 func (l *linker) begin(x *Index, p pprofile.Profiles, o Options) *linker {
 	l.index, l.options, l.stats, l.work, l.linked, l.changed = x, o, LinkStats{}, 0, false, false
 	l.limit = maxWork(Observations(p))
+	if o.Memory > 0 {
+		l.limit = min(l.limit, int((o.Memory-sampleMemory(p))/bytesPerWork))
+	}
 	l.view, l.links = dictionary.NewView(p.Dictionary()), dictionary.NewLinks(p.Dictionary())
 	l.tracks.readDictionary(&x.keys, p.Dictionary())
 	return l
@@ -219,8 +227,12 @@ func maxWork(observations int64) int {
 // MaxMemory returns the maximum memory, in bytes, that linking a message needs in addition to the
 // message and the result.
 func MaxMemory(p pprofile.Profiles) int64 {
-	observations := Observations(p)
-	return int64(maxWork(observations))*bytesPerWork + bytesPerObservation*observations + bytesPerTrack*int64(p.SampleCount())
+	return int64(maxWork(Observations(p)))*bytesPerWork + sampleMemory(p)
+}
+
+// sampleMemory returns the part of MaxMemory that does not depend on the work.
+func sampleMemory(p pprofile.Profiles) int64 {
+	return bytesPerObservation*Observations(p) + bytesPerTrack*int64(p.SampleCount())
 }
 
 const (
