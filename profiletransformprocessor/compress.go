@@ -17,8 +17,8 @@ import (
 
 const (
 	// compressedShare: once held messages use one part in compressedShare of link::max_held_bytes,
-	// new ones are compressed. Below that, compression would only cost CPU time. The others need up to
-	// ten times their OTLP size in memory, which is a third of link::max_held_bytes.
+	// new ones are compressed. Below that, compression would only cost CPU time. The others need up
+	// to ten times their OTLP size in memory, which is a third of link::max_held_bytes.
 	compressedShare = 32
 	// minCompressed is the minimum OTLP size of compressed messages. Smaller ones gain little.
 	minCompressed = 4 << 10

@@ -125,15 +125,15 @@ func (l *linking) link(ctx context.Context, sender string, profiles pprofile.Pro
 
 const (
 	// linkBytes is the memory to link all messages that are linked at the same time. It is enough
-	// for 65,000 samples with two million units of work.
+	// for 65,000 samples with 1.3 million units of work.
 	linkBytes = 128 << 20
-	// decodedBytes is the memory for all messages that are decompressed at the same time, until they
-	// were forwarded. The largest recorded one, 7 MB of OTLP, needs 50 MB.
+	// decodedBytes is the memory for all messages that are decompressed at the same time, until
+	// they were forwarded.
 	decodedBytes = 128 << 20
 )
 
 // claimDecoded claims memory to decompress a held message, and waits for it. A message that needs
-// more than decodedBytes is decompressed alone. Without memory, ctx has ended.
+// more than decodedBytes is decompressed alone. If ctx ends, the claim is empty.
 func (l *linking) claimDecoded(ctx context.Context, h *heldMessage) *httpbody.Claim {
 	claim, bytes := l.decoded.Claim(ctx), min(h.decodedBytes(), decodedBytes)
 	claim.SetTenant(h.tenant.Authenticated)

@@ -21,7 +21,7 @@ import (
 
 // outputWeight is the memory that a profile's OTLP needs, as a multiple of its encoded size. The
 // OTLP of a profile is only a fifth of its JSON, so it is measured; other items keep their
-// estimate. The smallest frames need ten times their size, and a receiver of the message encodes it.
+// estimate. The smallest frames need ten times their size, and exporters encode the message.
 const outputWeight = 16
 
 // profile decodes, validates and translates a profile item. Its measurements also become metrics.

@@ -34,8 +34,8 @@ type Options struct {
 	Tenant    string // of the message, from its credentials
 	Ambiguous Policy
 	Work      *int64 // is increased by the work, in units of about 100 ns, if it is not nil
-	// Memory is the memory for linking, in addition to the message and the result; 0 means MaxMemory.
-	// It limits the work, and a message whose samples alone need more is not linked.
+	// Memory is the memory for linking, in addition to the message and the result; 0 means
+	// MaxMemory. It limits the work, and a message whose samples alone need more is not linked.
 	Memory int64
 	// Shift is added to sample times before they are compared with span times. The samples keep
 	// their times.
