@@ -53,7 +53,7 @@ func acquireLinking(cfg *Config, t *telemetry, logger *zap.Logger) *linking {
 			cfg: cfg, telemetry: t, logger: logger,
 			memory:  httpbody.NewBudget(linkBytes, func(context.Context, int64) {}),
 			decoded: httpbody.NewBudget(decodedBytes, func(context.Context, int64) {}),
-			index:  spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Bytes: cfg.Link.MaxIndexBytes, MaxAge: cfg.Link.KeepSpans}),
+			index:   spanlink.NewIndex(cfg.Link.keys(), spanlink.Limits{Spans: cfg.Link.MaxSpans, Bytes: cfg.Link.MaxIndexBytes, MaxAge: cfg.Link.KeepSpans}),
 		}, nil
 	})
 	return l

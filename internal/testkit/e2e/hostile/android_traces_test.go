@@ -18,11 +18,11 @@ import (
 var artAttacks = []attack{
 	{name: "65,536 threads for a minute", status: 200, observations: 786_432, memory: memoryLarge,
 		request: func() harness.Request { return artRequest(1, artThreads(1<<16)) }},
-	{name: "3 million method entries without an exit", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "3 million method entries without an exit", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(3*million, func(i uint32) arttrace.Event { return arttrace.Event{Thread: 1, Method: 4 * i} }))
 		}},
-	{name: "3 million method exits in a stack of 1,000 methods", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "3 million method exits in a stack of 1,000 methods", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			return artRequest(1, artEvents(3*million, func(i uint32) arttrace.Event {
 				if i < 1000 {
@@ -44,7 +44,7 @@ var artAttacks = []attack{
 		request: func() harness.Request {
 			return artRequest(1, artEvents(1000, func(i uint32) arttrace.Event { return arttrace.Event{Thread: 1, Method: 4, Wall: i << 31} }))
 		}},
-	{name: "a class name of 30 MiB", status: 200, observations: 6061, memory: memoryLarge,
+	{name: "a class name of 30 MiB", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			trace := artTrace()
 			trace.Methods = []arttrace.Method{{ID: 4, Class: strings.Repeat("x", 30<<20)}}

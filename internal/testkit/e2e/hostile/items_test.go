@@ -21,8 +21,8 @@ var itemAttacks = []attack{
 			return fmt.Appendf(b, `{"started":%d,"exited":1,"did":"%d"}`, 1700000000+i, i)
 		}) + `]}`
 	}),
-	item("3 million empty session aggregates", "sessions", memoryLarge, func() string { return `{"aggregates":[` + times(3*million, `{}`) + `]}` }),
-	item("4 million empty logs", "log", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
+	tooHeavy("3 million empty session aggregates", "sessions", memoryLarge, func() string { return `{"aggregates":[` + times(3*million, `{}`) + `]}` }),
+	tooHeavy("4 million empty logs", "log", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
 	item("100,000 logs with a one-letter body", "log", memoryLarge, func() string {
 		return `{"version":2,"items":[` + times(100_000, `{"timestamp":1700000000,"level":"info","body":"x","trace_id":"`+testTrace+`"}`) + `]}`
 	}),
@@ -37,8 +37,8 @@ var itemAttacks = []attack{
 		return `{"version":2,"items":[{"timestamp":1e308,"type":"distribution","value":1e999,"name":"a"},{"timestamp":-1,"type":"counter","value":-1e308,"name":"a"},` +
 			`{"timestamp":1700000000,"type":"distribution","value":5e-324,"name":"b"},{"timestamp":1700000000,"type":"distribution","value":1.7e308,"name":"b"}]}`
 	}),
-	item("4 million empty spans", "span", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
-	item("a transaction with 600,000 empty spans", "transaction", memoryLarge, func() string {
+	tooHeavy("4 million empty spans", "span", memoryLarge, func() string { return `{"version":2,"items":[` + times(4*million, `{}`) + `]}` }),
+	tooHeavy("a transaction with 600,000 empty spans", "transaction", memoryLarge, func() string {
 		return `{"type":"transaction","start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"` + testTrace +
 			`","span_id":"6f1b2c3d4e5f6071"}},"spans":[` + times(600_000, `{}`) + `]}`
 	}),
@@ -48,8 +48,8 @@ var itemAttacks = []attack{
 			return fmt.Appendf(b, `{"trace_id":"%s","span_id":"%016x","parent_span_id":"%016x","start_timestamp":1700000000,"timestamp":1700000001}`, testTrace, i+2, i+1)
 		}) + `]}`
 	}),
-	item("an event with 500,000 exceptions", "event", memoryLarge, func() string { return `{"exception":{"values":[` + times(500_000, `{}`) + `]}}` }),
-	item("an event with 500,000 breadcrumbs", "event", memoryLarge, func() string { return `{"breadcrumbs":[` + times(500_000, `{}`) + `]}` }),
+	tooHeavy("an event with 500,000 exceptions", "event", memoryLarge, func() string { return `{"exception":{"values":[` + times(500_000, `{}`) + `]}}` }),
+	tooHeavy("an event with 500,000 breadcrumbs", "event", memoryLarge, func() string { return `{"breadcrumbs":[` + times(500_000, `{}`) + `]}` }),
 	item("an event with 100,000 tags", "event", memoryLarge, func() string {
 		return `{"tags":{` + harness.List(100_000, harness.Numbered(`"k`, `":"v"`)) + `}}`
 	}),
@@ -121,6 +121,13 @@ var itemAttacks = []attack{
 // item returns an attack by one item of a type.
 func item(name, kind string, memory int, payload func() string) attack {
 	return attack{name: name, status: http.StatusOK, memory: memory, signals: harness.OtherSignals, request: func() harness.Request { return harness.ItemRequest(kind, payload()) }}
+}
+
+// tooHeavy returns an attack by an item that needs more memory than a request may use.
+func tooHeavy(name, kind string, memory int, payload func() string) attack {
+	a := item(name, kind, memory, payload)
+	a.status, a.reason = http.StatusRequestEntityTooLarge, "too_much_memory"
+	return a
 }
 
 // times returns a list of n equal elements.

@@ -22,11 +22,11 @@ var profileAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{Frames: thousandFrames(), Stacks: harness.List(million, differentStack)}.Request()
 		}},
-	{name: "a million threads with one sample each", status: 200, observations: million, memory: memoryLarge,
+	{name: "a million threads with one sample each", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}.Request()
 		}},
-	{name: "two profiles in one envelope, each with a million threads", status: 200, observations: 2 * million, memory: 2 * memoryLarge,
+	{name: "two profiles in one envelope, each with a million threads", status: 413, reason: "too_much_memory", memory: 2 * memoryLarge,
 		request: func() harness.Request {
 			threads := harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":1,"thread_id":`, `,"stack_id":0}`))}
 			r := threads.Request()
@@ -39,7 +39,7 @@ var profileAttacks = []attack{
 				return harness.Numbered(`:{"name":"thread `, `"}`)(harness.Numbered(`"`, `"`)(b, i), i)
 			})}.Request()
 		}},
-	{name: "1,000,001 frames", status: 200, reason: "too_many_frames", memory: memoryLarge,
+	{name: "1,000,001 frames", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{Frames: harness.List(million+1, differentFrame)}.Request()
 		}},
@@ -55,9 +55,9 @@ var profileAttacks = []attack{
 		request: func() harness.Request {
 			return harness.Chunk{Samples: harness.List(million, harness.Numbered(`{"timestamp":`, `,"thread_id":1,"stack_id":0}`))}.Request()
 		}},
-	{name: "a stack of 20 million frames", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a stack of 20 million frames", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: "[" + times(20*million, `0`) + "]"}.Request() }},
-	{name: "1,000 stacks of 20,000 frames each", status: 200, observations: 1000, memory: memoryLarge,
+	{name: "1,000 stacks of 20,000 frames each", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			deep := times(20_000, `0`)
 			return harness.Chunk{
@@ -133,7 +133,7 @@ var profileAttacks = []attack{
 		request: func() harness.Request { return harness.ItemRequest("profile_chunk", harness.Chunk{}.Payload()[:300]) }},
 	{name: "100,000 keys named profile", status: 200, observations: 1, memory: memorySmall,
 		request: func() harness.Request { return harness.Chunk{More: times(100_000, `"profile":{}`) + ","}.Request() }},
-	{name: "a measurement with a million values", status: 200, observations: 1, memory: memoryLarge,
+	{name: "a measurement with a million values", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request {
 			return harness.Chunk{More: `"measurements":{"cpu":{"unit":"percent","values":[` +
 				times(million, `{"timestamp":1.5,"value":0.5}`) + `]}},`}.Request()
@@ -157,7 +157,7 @@ var profileAttacks = []attack{
 var smallestAttacks = []attack{
 	{name: "16 million empty frames", status: 200, observations: 1, memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Frames: times(16*million, `{}`)}.Request() }},
-	{name: "16 million empty stacks", status: 200, observations: 1, memory: memoryLarge,
+	{name: "16 million empty stacks", status: 413, reason: "too_much_memory", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Stacks: times(16*million, `[]`)}.Request() }},
 	{name: "16 million empty samples", status: 200, reason: "profiling_invalid_json", memory: memoryLarge,
 		request: func() harness.Request { return harness.Chunk{Samples: times(16*million, `{}`)}.Request() }},
