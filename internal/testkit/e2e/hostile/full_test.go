@@ -120,7 +120,7 @@ func arrives(t *testing.T, c *harness.Collector, in inputs) time.Duration {
 // cannot be compressed.
 func fillStores(t *testing.T, c *harness.Collector, in inputs) {
 	t.Helper()
-	for i := range 20 {
+	for i := range 30 {
 		trace := make([]byte, 16)
 		_, _ = rand.Read(trace) // never fails
 		message := spans("", 0, 10_000, func(n int, s *tracepb.Span) {
