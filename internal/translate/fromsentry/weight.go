@@ -32,16 +32,16 @@ func Weight(item *sentry.Item) int64 {
 // parts are the sizes in memory of the parts of an item: of an object, and of a value in an object
 // or a list. TestClaims measures them.
 var parts = map[sentry.ItemType]struct{ object, value int64 }{
-	sentry.ItemTransaction:  {1000, 160}, // a span
-	sentry.ItemSpan:         {600, 130},
-	sentry.ItemLog:          {350, 130},
+	sentry.ItemTransaction:  {1000, 190}, // a span
+	sentry.ItemSpan:         {600, 150},
+	sentry.ItemLog:          {450, 150},
 	sentry.ItemTraceMetric:  {900, 130}, // a metric with a point
 	sentry.ItemSession:      {300, 130},
-	sentry.ItemSessions:     {900, 130}, // an aggregate with a point for each state
-	sentry.ItemEvent:        {800, 220}, // a frame
-	sentry.ItemFeedback:     {800, 220},
+	sentry.ItemSessions:     {1000, 130}, // an aggregate with a point for each state
+	sentry.ItemEvent:        {800, 250}, // a frame
+	sentry.ItemFeedback:     {800, 250},
 	sentry.ItemUserReport:   {300, 130},
-	sentry.ItemCheckIn:      {300, 130},
+	sentry.ItemCheckIn:      {300, 150},
 	sentry.ItemClientReport: {800, 130}, // a metric with a point
 }
 
