@@ -41,6 +41,10 @@ func TestClaims(t *testing.T) {
 	check := func(kind, name string, payload []byte, use func() any) {
 		claim := claimOf(t, itemOf(sentry.ItemType(kind), payload))
 		allocated, peak := memoryOf(use)
+		for retry := 0; testsize.Full() && peak > claim && retry < 5; retry++ {
+			_, again := memoryOf(use) // a late collector leaves garbage in the peak, but takes nothing from it
+			peak = min(peak, again)
+		}
 		w := all[kind]
 		if w == nil {
 			w = &worst{}
