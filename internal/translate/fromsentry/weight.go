@@ -38,7 +38,7 @@ var parts = map[sentry.ItemType]struct{ object, value int64 }{
 	sentry.ItemTraceMetric:  {900, 130}, // a metric with a point
 	sentry.ItemSession:      {300, 130},
 	sentry.ItemSessions:     {1000, 130}, // an aggregate with a point for each state
-	sentry.ItemEvent:        {800, 250}, // a frame
+	sentry.ItemEvent:        {800, 250},  // a frame
 	sentry.ItemFeedback:     {800, 250},
 	sentry.ItemUserReport:   {300, 130},
 	sentry.ItemCheckIn:      {300, 150},
