@@ -4,7 +4,6 @@ package tosentry
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -94,19 +93,6 @@ func transactionLines(t *event.Transaction) []string {
 	return golden.JSONLines(payload)
 }
 
-// numberText: a whole double has a decimal point, and numbers above 64 bits are text.
-func numberText(number json.Number) any {
-	if _, err := number.Int64(); err == nil {
-		return number
-	}
-	if !strings.ContainsAny(string(number), ".eE") {
-		return string(number)
-	}
-	if f, err := number.Float64(); err == nil {
-		return json.Number(fmt.Sprint(f))
-	}
-	return string(number)
-}
 
 // expectedTransaction returns the original with the documented differences.
 func expectedTransaction(sent *event.Transaction) *event.Transaction {

@@ -48,7 +48,6 @@ type row[T any] struct {
 	read  func(l *reader, t *T, name string) // from JSON only
 	write func(dst []byte, key string, t *T) []byte
 	visit func(v Visitor, key string, t *T)
-	inner map[string]Kind // kinds of the members of a nested object
 }
 
 // FieldUnmapped is the flaw of a field that has no place in OTLP and that Sentry's ingest drops, or
