@@ -32,7 +32,7 @@ import (
 
 // entry is a group of members that do not come back.
 type entry struct {
-	items string // types, or * for all
+	items string // types
 	path  *regexp.Regexp
 }
 
@@ -40,9 +40,11 @@ type entry struct {
 // them.
 var listed = func() (all []entry) {
 	for _, e := range []struct{ items, path string }{
-		{"*", `^/_meta/|^/sdk/(packages|integrations|settings)`},
-		{"transaction", `^/_metrics_summary/|^/level$|^/spans\[\]/same_process_as_parent$`},
-		{"event", `^/type$|/frames\[\]/project_root$`},
+		{"check_in", `^/sdk/(packages|integrations)`},
+		{"transaction", `^/_metrics_summary/`},
+		{"transaction", `^/spans\[\]/same_process_as_parent$`},
+		{"event", `^/type$`},
+		{"event", `/frames\[\]/project_root$`},
 		{"log,trace_metric,span", `^/version$|^/ingest_settings/`},
 		{"trace_metric", `^/items\[\]/unit$`}, // none
 		{"check_in", `^/(type$|event_id$|modules/|contexts/trace/(op|origin|data/))`},
@@ -162,7 +164,7 @@ func lostFromHeader(sent *sentry.DynamicSamplingContext, back []tosentry.Outgoin
 // matches reports whether a member of items of a type is listed. The type of a member of the
 // envelope's header begins with "header ".
 func (e entry) matches(kind, path string) bool {
-	return (e.items == "*" || slices.Contains(strings.Split(e.items, ","), kind)) && e.path.MatchString(path)
+	return slices.Contains(strings.Split(e.items, ","), kind) && e.path.MatchString(path)
 }
 
 func envelopeOf(t *testing.T, request golden.Request) *sentry.Envelope {

@@ -105,14 +105,18 @@ func (l *attributeList) measurements(series []profile.Measurement, timeKey strin
 }
 
 // putMeasures sets one attribute for all measurements of a transaction or span: name → {unit,
-// value}.
+// value}. The root of a transaction has those of both.
 func putMeasures(attrs pcommon.Map, measures []event.NamedMeasure) {
 	if len(measures) == 0 {
 		return
 	}
-	all := attrs.PutEmptyMap(semconv.SentryMeasurements)
+	known, ok := attrs.Get(semconv.SentryMeasurements)
+	if !ok || known.Type() != pcommon.ValueTypeMap {
+		known = attrs.PutEmpty(semconv.SentryMeasurements)
+		known.SetEmptyMap()
+	}
 	for _, m := range measures {
-		entry := all.PutEmptyMap(m.Name)
+		entry := known.Map().PutEmptyMap(m.Name)
 		attr.PutText(entry, attr.KeyUnit, m.Unit)
 		entry.PutDouble(attr.KeyValue, m.Value)
 	}

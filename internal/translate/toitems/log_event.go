@@ -195,7 +195,7 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 		}
 		if replay, ok := attrs.Get(semconv.SentryReplayID); ok {
 			e.contexts.Put("feedback", "replay_id", e.scratch.JSON(replay))
-			e.contexts.Remove("replay")
+			e.contexts.RemoveMember("replay", "replay_id")
 		}
 	}
 	for _, member := range e.members {

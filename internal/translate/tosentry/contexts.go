@@ -102,6 +102,19 @@ func (c *Contexts) Remove(name string) {
 	}
 }
 
+// RemoveMember removes a member that Put has set, and its context if nothing else is in it.
+func (c *Contexts) RemoveMember(name, member string) {
+	i := c.index(name)
+	if i < 0 {
+		return
+	}
+	left := &c.all[i]
+	left.members = slices.DeleteFunc(left.members, func(m event.NamedValue) bool { return m.Name == member })
+	if len(left.members) == 0 && left.sent == (pcommon.Value{}) {
+		c.Remove(name)
+	}
+}
+
 // AppendTo appends the contexts to a list.
 func (c *Contexts) AppendTo(list []event.NamedValue, scratch *attr.Scratch) []event.NamedValue {
 	for i := range c.all {

@@ -116,7 +116,7 @@ var eventRows = []row[ErrorEvent]{
 	carried[ErrorEvent](KindText, "site"),
 	carried[ErrorEvent](KindCount, "time_spent"),
 	values("breadcrumbs", Breadcrumbs, func(e *ErrorEvent) *[]Breadcrumb { return &e.Breadcrumbs }, nil).or("sentry.interfaces.Breadcrumbs"),
-	texts("fingerprint", func(e *ErrorEvent) *[]string { return &e.Fingerprint }),
+	lenientTexts("fingerprint", func(e *ErrorEvent) *[]string { return &e.Fingerprint }),
 	anyJSON(KindObject, "modules", func(e *ErrorEvent) *[]byte { return &e.Modules }),
 	tags("tags", func(e *ErrorEvent) *[]Tag { return &e.Tags }),
 	anyJSON(KindObject, "extra", func(e *ErrorEvent) *[]byte { return &e.Extra }),

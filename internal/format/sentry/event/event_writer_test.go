@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 )
 
 // TestAppendEventForgetsNoField: an event with all fields returns with all fields.
@@ -27,4 +28,12 @@ func TestAppendEventForgetsNoField(t *testing.T) {
 		assert.Equal(t, string(payload), string(AppendEvent(nil, back)))
 	}
 	assert.Equal(t, "{}", string(AppendEvent(nil, &ErrorEvent{})))
+}
+
+// TestFingerprint: Sentry accepts numbers and booleans, and drops other elements.
+func TestFingerprint(t *testing.T) {
+	e, err := DecodeEvent([]byte(`{"fingerprint":["a",{"x":1},9007199254740993,1.5,1e99,true,null,""]}`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "9007199254740993", "1", "True", ""}, e.Fingerprint)
+	require.Equal(t, []discard.Flaw{{Field: "fingerprint", Count: 2}}, e.Flaws)
 }

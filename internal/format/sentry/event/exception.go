@@ -34,7 +34,6 @@ func (e *Exception) isException() bool { return e.Type != "" || e.Value != "" ||
 // ("JsonLenientString").
 func exceptionValue[T any](key string, at func(*T) *string) row[T] {
 	r := text(key, at)
-	r.set = nil
 	r.read = func(l *reader, t *T, name string) { *at(t) = l.lenientText(name) }
 	return r
 }

@@ -3,7 +3,9 @@
 package event
 
 import (
+	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -220,6 +222,38 @@ func texts[T any](key string, at func(*T) *[]string) row[T] {
 	}
 }
 
+// lenientTexts are texts of which Sentry also accepts numbers and booleans, in Python's form. It
+// drops other elements (relay-event-schema, LenientString).
+func lenientTexts[T any](key string, at func(*T) *[]string) row[T] {
+	r := texts(key, at)
+	r.read = func(l *reader, t *T, name string) {
+		all := at(t)
+		*all = nil
+		l.List(name, func() {
+			switch l.S.Peek() {
+			case '"':
+				*all = append(*all, l.Text(name))
+			case 't', 'f':
+				*all = append(*all, map[bool]string{true: "True", false: "False"}[l.Flag(name).Value])
+			case '{', '[', 'n':
+				l.TypeMismatch(name)
+			default:
+				text := string(l.S.Number())
+				if strings.ContainsAny(text, ".eE") {
+					number, err := strconv.ParseFloat(text, 64)
+					if err != nil || math.Abs(number) >= 1<<53 {
+						l.AddFlaw(name)
+						return
+					}
+					text = strconv.FormatFloat(math.Trunc(number), 'f', -1, 64)
+				}
+				*all = append(*all, text)
+			}
+		})
+	}
+	return r
+}
+
 // anyJSON is a value of the kind KindObject, KindList or KindAny.
 func anyJSON[T any](kind Kind, key string, at func(*T) *[]byte) row[T] {
 	return row[T]{
@@ -298,7 +332,7 @@ func values[T, U any](key string, table *Table[U], at func(*T) *[]U, usable func
 		key: key,
 		read: func(l *reader, t *T, name string) {
 			*at(t) = nil
-			l.Values(name, func() { readElement(l, table, at(t), usable) })
+			l.Values(name, func() { readElement(l, table, at(t), usable) }, func(key string) { l.unmapped(name, []byte(key)) })
 		},
 		write: func(dst []byte, key string, t *T) []byte {
 			if len(*at(t)) == 0 {

@@ -44,8 +44,8 @@ type row[T any] struct {
 	kind    Kind
 	name    string // in flaws
 
-	set   func(s Source, t *T, name string)  // from JSON or from an attribute
-	read  func(l *reader, t *T, name string) // from JSON only
+	set   func(s Source, t *T, name string)  // from an attribute, or from JSON without read
+	read  func(l *reader, t *T, name string) // from JSON
 	write func(dst []byte, key string, t *T) []byte
 	visit func(v Visitor, key string, t *T)
 }
@@ -121,10 +121,10 @@ func (t *Table[T]) document(l *reader, into *T) error {
 func (t *Table[T]) member(l *reader, into *T, key []byte) {
 	r, known := t.byKey[string(key)]
 	switch {
-	case known && r.set != nil:
-		r.set(l, into, r.name)
 	case known && r.read != nil:
 		r.read(l, into, r.name)
+	case known && r.set != nil:
+		r.set(l, into, r.name)
 	case known && r.kind != kindNone:
 		carry(t.rest(into), r.key, l.JSON(r.kind, r.name))
 	case !known && t.unknown == keepUnknown:

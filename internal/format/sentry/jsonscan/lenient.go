@@ -120,27 +120,41 @@ func (l *Lenient) List(field string, visit func()) (skipped int) {
 }
 
 // Values visits the elements of a list in any of the three forms that SDKs send and Relay accepts:
-// {"values": […]}, a flat list, or a single element.
-func (l *Lenient) Values(field string, visit func()) {
+// {"values": […]}, a flat list, or a single element. `other` visits the other members of the first
+// form.
+func (l *Lenient) Values(field string, visit func(), other func(key string)) {
 	if l.S.Peek() != '{' {
 		l.List(field, visit)
 		return
 	}
 	before := l.S
-	empty, wrapped := true, false
+	others, wrapped := 0, false
 	l.Object(field, func(key string) {
-		empty = false
 		if key != "values" {
 			l.S.Skip()
+			others++
 			return
 		}
 		wrapped = true
 		l.List(field, visit)
 	})
-	if !empty && !wrapped && l.S.Err == nil {
-		l.S = before
-		visit()
+	if others == 0 || l.S.Err != nil {
+		return
 	}
+	after := l.S
+	l.S = before
+	if !wrapped {
+		visit()
+		return
+	}
+	l.Object(field, func(key string) {
+		if key == "values" {
+			l.S.Skip()
+			return
+		}
+		other(key)
+	})
+	l.S = after
 }
 
 // Text reads a string. For a number or a boolean it returns the JSON text and counts a flaw.
