@@ -257,6 +257,11 @@ func expectRequest(t *event.Transaction) {
 	text("url.full", &r.URL)
 	text("http.request.method", &r.Method)
 	text("url.fragment", &r.Fragment)
+	for _, member := range r.Rest {
+		if member.Name == "body_size" {
+			addData(root, "http.request.body.size", member.Value)
+		}
+	}
 	if query := attr.PlainText(r.QueryString); query != "" {
 		addData(root, "url.query", attr.JsonString(strings.TrimPrefix(query, "?")))
 	}
