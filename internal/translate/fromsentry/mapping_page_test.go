@@ -102,7 +102,7 @@ func TestMappingPageWayBack(t *testing.T) {
 
 // attribute tells those of OpenTelemetry and ours from names of Sentry's fields, which a cell may
 // refer to.
-var attribute = regexp.MustCompile(`^(client|deployment|device|exception|file|host|http|os|process|profile|sentry|server|service|telemetry|thread|url|user|user_agent)(\.[a-z_]+)+$`)
+var attribute = regexp.MustCompile(`^(client|code|deployment|device|exception|file|host|http|os|process|profile|sentry|server|service|telemetry|thread|url|user|user_agent)(\.[a-z_]+)+$`)
 
 // attributes are those that a cell names; none where nothing is mapped.
 func attributes(cell string) (keys []string) {
