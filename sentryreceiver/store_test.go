@@ -218,5 +218,5 @@ func TestCorpusOnOtherEndpoints(t *testing.T) {
 	}, s.items())
 	assert.Equal(t, stored+reported, s.logs.LogRecordCount())
 	assert.Empty(t, s.rejected())
-	assert.Equal(t, map[string]int64{"field=unmapped_field type=event": 2}, s.counts("otelcol_receiver_sentry_fields_discarded"), "raven's project_root")
+	assert.Equal(t, map[string]int64{"field=unmapped_field type=event": 2}, s.counts("otelcol_receiver_sentry_fields_discarded"), "project_root of raven-ruby")
 }

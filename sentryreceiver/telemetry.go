@@ -53,7 +53,7 @@ func newTelemetry(set component.TelemetrySettings) (*telemetry, error) {
 		elementsDiscarded: meter.Counter("otelcol_receiver_sentry_elements_discarded", "{element}",
 			"Number of unusable spans, log records, metric values and measurements in items that were otherwise decoded."),
 		fieldsDiscarded: meter.Counter("otelcol_receiver_sentry_fields_discarded", "{field}",
-			"Number of fields that were dropped or converted: they did not have their published type, or have no equivalent in OTLP."),
+			"Number of fields that were dropped or converted because they did not have their published type or have no equivalent in OTLP."),
 		tolerated: meter.Counter("otelcol_receiver_sentry_profiles_tolerated", "{profile}",
 			"Number of profiles that broke a published rule and were kept, once per broken rule."),
 		requestsRejected: meter.Counter("otelcol_receiver_sentry_requests_rejected", "{request}",

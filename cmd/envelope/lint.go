@@ -12,6 +12,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 )
@@ -158,9 +159,18 @@ func (l *linter) item(lenient, strict *profilefile.ExaminedItem) {
 		l.losses(levelWarning, ofElements, beyond(strict.Elements, lenient.Elements))
 	}
 	for _, flaw := range result.Fields {
-		l.add(finding{Level: levelWarning, Rule: ruleFieldTypes, Subject: ofField, Reason: flaw.Field, Count: flaw.Count,
-			Message: fmt.Sprintf("%s of the field %q with a wrong type or form", count(flaw.Count, "value"), flaw.Field)})
+		l.flaw(flaw)
 	}
+}
+
+// flaw adds the flaws of a field, or the fields without an equivalent in OTLP.
+func (l *linter) flaw(flaw discard.Flaw) {
+	f := finding{Level: levelWarning, Rule: ruleFieldTypes, Subject: ofField, Reason: flaw.Field, Count: flaw.Count,
+		Message: fmt.Sprintf("%s of the field %q with a wrong type or form", count(flaw.Count, "value"), flaw.Field)}
+	if flaw.Field == event.FieldUnmapped {
+		f.Rule, f.Message = event.FieldUnmapped, fmt.Sprintf("%s without an equivalent dropped: %s", count(flaw.Count, "field"), flaw.Keys)
+	}
+	l.add(f)
 }
 
 // onlyStrict returns the level of data that only strict validation drops.

@@ -34,6 +34,7 @@ const (
 	fromReports    = specification + "telemetry/client-reports/"
 
 	// Files of Sentry's ingest (github.com/getsentry/relay).
+	fromSchema   = "relay-event-schema/src/protocol"
 	fromSizes    = "relay-config/src/config.rs"
 	fromOutcomes = "relay-profiling/src/outcomes.rs"
 	fromIngest   = "relay-profiling/src/lib.rs"
@@ -99,6 +100,7 @@ var sources = map[string]string{
 	string(fromandroid.ReasonNoClock):       fromPerfetto,
 
 	// Other items.
+	event.FieldUnmapped:                         fromSchema,
 	string(jsonscan.ReasonMalformed):            fromItems,
 	string(jsonscan.ReasonTooLarge):             fromSizes,
 	string(jsonscan.ReasonTooManyElements):      fromLimits,

@@ -9,6 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 )
@@ -105,6 +106,10 @@ func (i *ExaminedItem) Losses() (all []ItemLoss) {
 	add("sample", i.Samples)
 	add("element", i.Elements)
 	for _, flaw := range i.Fields {
+		if flaw.Field == event.FieldUnmapped {
+			all = append(all, ItemLoss{flaw.Count, "field", flaw.Field + ": " + flaw.Keys})
+			continue
+		}
 		all = append(all, ItemLoss{flaw.Count, "value", "wrong type or form of the field " + flaw.Field})
 	}
 	return all

@@ -28,8 +28,8 @@ type CheckIn struct {
 	Flaws []discard.Flaw
 }
 
-// CheckIns is the table of CheckIn. The event fields of Python and Ruby repeat what the item
-// states, and ingest ignores them.
+// CheckIns is the table of CheckIn. Ingest ignores the event fields of Python and Ruby, which
+// repeat what the item states.
 var CheckIns = newTable[CheckIn]("", nil,
 	textAs(Source.UUID, "check_in_id", func(c *CheckIn) *string { return &c.ID }),
 	text("monitor_slug", func(c *CheckIn) *string { return &c.MonitorSlug }),
