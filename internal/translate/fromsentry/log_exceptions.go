@@ -39,14 +39,16 @@ func fillException(m pcommon.Map, e *event.Exception) {
 	if e.Mechanism != nil {
 		attr.PutMembers(m.PutEmptyMap("mechanism"), event.Mechanisms, e.Mechanism)
 	}
-	putStacktrace(m, "stacktrace", e.Stacktrace)
+	putStacktrace(m, e.Stacktrace)
 }
 
-func putStacktrace(m pcommon.Map, key string, stack *event.Stacktrace) {
-	if stack == nil {
-		return
+func putStacktrace(m pcommon.Map, stack *event.Stacktrace) {
+	if stack != nil {
+		fillStacktrace(m.PutEmptyMap("stacktrace"), stack)
 	}
-	m = m.PutEmptyMap(key)
+}
+
+func fillStacktrace(m pcommon.Map, stack *event.Stacktrace) {
 	frames := m.PutEmptySlice("frames")
 	frames.EnsureCapacity(len(stack.Frames))
 	for i := len(stack.Frames) - 1; i >= 0; i-- {
@@ -63,7 +65,7 @@ func putThreads(attrs pcommon.Map, threads []event.EventThread) {
 	for i := range threads {
 		m := list.AppendEmpty().SetEmptyMap()
 		attr.PutMembers(m, event.EventThreads, &threads[i])
-		putStacktrace(m, "stacktrace", threads[i].Stacktrace)
+		putStacktrace(m, threads[i].Stacktrace)
 	}
 }
 
@@ -74,5 +76,5 @@ func putMessageStack(attrs pcommon.Map, e *event.ErrorEvent) {
 		return
 	}
 	attr.PutText(attrs, semconv.CodeStacktrace, event.FramesText(e.Stacktrace, e.Platform))
-	putStacktrace(attrs, semconv.SentryStacktrace, e.Stacktrace)
+	fillStacktrace(attrs.PutEmptyMap(semconv.SentryStacktrace), e.Stacktrace)
 }

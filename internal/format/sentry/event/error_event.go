@@ -137,8 +137,8 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 	carried[ErrorEvent](KindObject, "template").or("sentry.interfaces.Template"),
 	row[ErrorEvent]{
 		key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
-		read:  func(l *reader, e *ErrorEvent, _ string) { l.contexts(e) },
-		write: func(dst []byte, _ string, e *ErrorEvent) []byte { return e.appendContexts(dst) },
+		read:  func(l *reader, e *ErrorEvent, name string) { l.contexts(e, name) },
+		write: func(dst []byte, key string, e *ErrorEvent) []byte { return e.appendContexts(dst, key) },
 	},
 )...)
 
@@ -184,8 +184,8 @@ func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 func AppendEvent(dst []byte, e *ErrorEvent) []byte { return Events.append(dst, e) }
 
 // contexts reads all contexts. The context of the trace has a table.
-func (l *reader) contexts(e *ErrorEvent) {
-	l.Object("contexts", func(key string) {
+func (l *reader) contexts(e *ErrorEvent, name string) {
+	l.Object(name, func(key string) {
 		if key == "trace" {
 			TraceContexts.read(l, &e.Trace)
 			return
@@ -194,9 +194,9 @@ func (l *reader) contexts(e *ErrorEvent) {
 	})
 }
 
-func (e *ErrorEvent) appendContexts(dst []byte) []byte {
+func (e *ErrorEvent) appendContexts(dst []byte, key string) []byte {
 	before := len(dst)
-	dst = append(jsonscan.AppendKey(dst, "contexts"), `{"trace":{`...)
+	dst = append(jsonscan.AppendKey(dst, key), `{"trace":{`...)
 	empty := len(dst)
 	if dst = TraceContexts.appendMembers(dst, &e.Trace); len(dst) == empty {
 		dst = dst[:empty-len(`"trace":{`)]

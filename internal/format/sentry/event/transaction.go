@@ -35,8 +35,8 @@ var Transactions = newTable("", func(t *Transaction) *[]NamedValue { return &t.E
 		write: func(dst []byte, key string, t *Transaction) []byte { return appendTime(dst, key, t.Root.Start) }},
 	row[Transaction]{key: "spans", read: func(l *reader, t *Transaction, name string) { l.List(name, func() { t.span(l) }) }},
 	row[Transaction]{key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
-		read:  func(l *reader, t *Transaction, _ string) { t.contexts(l) },
-		write: func(dst []byte, _ string, t *Transaction) []byte { return t.appendContexts(dst) }},
+		read:  func(l *reader, t *Transaction, name string) { t.contexts(l, name) },
+		write: func(dst []byte, key string, t *Transaction) []byte { return t.appendContexts(dst, key) }},
 	measures("measurements", func(t *Transaction) *[]NamedMeasure { return &t.Measurements }),
 )...)
 
@@ -102,8 +102,8 @@ func (t *Transaction) span(l *reader) {
 
 // contexts reads all contexts. trace describes the root span, profile contains the IDs of a
 // profile.
-func (t *Transaction) contexts(l *reader) {
-	l.Object("contexts", func(key string) {
+func (t *Transaction) contexts(l *reader, name string) {
+	l.Object(name, func(key string) {
 		switch key {
 		case "trace":
 			start := t.Root.Start
@@ -123,8 +123,8 @@ var profileContexts = newTable[Transaction]("contexts.profile", nil,
 	ignored[Transaction]("type"), // "profile"
 )
 
-func (t *Transaction) appendContexts(dst []byte) []byte {
-	dst = append(jsonscan.AppendKey(dst, "contexts"), `{"trace":`...)
+func (t *Transaction) appendContexts(dst []byte, key string) []byte {
+	dst = append(jsonscan.AppendKey(dst, key), `{"trace":`...)
 	dst = roots.append(dst, t.Root)
 	dst = object("profile", profileContexts, func(t *Transaction) *Transaction { return t }).write(dst, "profile", t)
 	for i := range t.Contexts {
