@@ -38,7 +38,6 @@ const (
 // Project: members of Sentry's request and response. Sentry's Go SDK 0.50 sends the address of the
 // server.
 const (
-	SentryRequestPrefix              = "sentry.request."
 	SentryRequestQueryString         = "sentry.request.query_string"
 	SentryRequestData                = "sentry.request.data"
 	SentryRequestCookies             = "sentry.request.cookies"
@@ -46,6 +45,7 @@ const (
 	SentryRequestProtocol            = "sentry.request.protocol"
 	SentryRequestAPITarget           = "sentry.request.api_target"
 	SentryRequestInferredContentType = "sentry.request.inferred_content_type"
+	SentryRequestPrefix              = "sentry.request." // of attributes that are only in requests
 	SentryResponseCookies            = "sentry.response.cookies"
 	SentryServerAddress              = "sentry.server.address"
 )
