@@ -261,6 +261,9 @@ func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.
 	e := *sent
 	e.EventID = attr.FirstText(e.EventID, src.EventID)
 	e.Platform = attr.FirstText(e.Platform, "other")
+	if e.Message.Text() != e.Message.Template { // what ingest would make of the parameters
+		e.Message.Formatted = e.Message.Text()
+	}
 	e.Type = ""
 	if item == sentry.ItemFeedback {
 		e.Type, e.Message = "feedback", event.Message{}

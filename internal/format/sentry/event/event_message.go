@@ -36,13 +36,14 @@ func message(at func(*ErrorEvent) *Message) row[ErrorEvent] {
 }
 
 func (l *reader) message(m *Message) {
+	const field = "message"
 	switch l.S.Peek() {
 	case '{':
 	case 'f': // false is no message (relay-event-schema/src/protocol/logentry.rs)
-		l.TypeMismatch("message")
+		l.TypeMismatch(field)
 		return
 	default:
-		if text := l.lenientText("message"); m.Formatted == "" && m.Template == "" {
+		if text := l.lenientText(field); m.Formatted == "" && m.Template == "" {
 			m.Formatted = text
 		}
 		return
