@@ -152,11 +152,11 @@ func (l Library) Transaction(payload []byte) (*event.Transaction, error) {
 	out := &event.Transaction{
 		ErrorEvent: event.ErrorEvent{
 			EventID: in.EventID, Timestamp: in.End, Platform: in.Platform, Transaction: in.Name, ServerName: in.ServerName,
-			Release: in.Release, Environment: in.Environment, SDK: sentry.ClientSDK(in.SDK), Tags: tags(in.Tags), Extra: in.Extra,
+			Release: in.Release, Environment: in.Environment, SDK: event.SDK{ClientSDK: sentry.ClientSDK(in.SDK)}, Tags: tags(in.Tags), Extra: in.Extra,
 			User: namedValues(in.User), Contexts: namedValues(in.Contexts),
 			Request: &event.HTTPRequest{URL: in.Request.URL, Method: in.Request.Method, QueryString: in.Request.Query,
 				Headers: tags(in.Request.Headers), Env: in.Request.Env},
-			Source: in.Info.Source,
+			Info: event.TransactionInfo{Source: in.Info.Source},
 		},
 		ProfilerID: profile.ProfilerID, Root: &rootSpan, Spans: make([]event.Span, len(in.Spans)),
 	}
