@@ -20,13 +20,12 @@ func SetJSON(value pcommon.Value, text []byte) {
 	if setScalar(value, text) {
 		return
 	}
-	r := jsonReader{json.NewDecoder(bytes.NewReader(text)), text}
-	r.UseNumber()
+	r := jsonReader{jsonscan.Scanner{Data: text}}
 	r.set(value)
 }
 
-// setScalar sets a value that is neither an object nor a list, as in nearly all attributes. A
-// json.Decoder for each of them would take most of the time. The text must be valid.
+// setScalar sets a value that is neither an object nor a list, as in nearly all attributes. The text
+// must be valid.
 func setScalar(value pcommon.Value, text []byte) bool {
 	if len(text) == 0 {
 		return true
@@ -49,61 +48,45 @@ func setScalar(value pcommon.Value, text []byte) bool {
 // decoding has counted it.
 const MaxMembers = jsonscan.MaxMembers
 
-type jsonReader struct {
-	*json.Decoder
-	text []byte
-}
+type jsonReader struct{ jsonscan.Scanner }
 
 func (r *jsonReader) set(value pcommon.Value) {
-	token, err := r.Token()
-	if err != nil {
-		return
-	}
-	switch t := token.(type) {
-	case string:
-		value.SetStr(t)
-	case bool:
-		value.SetBool(t)
-	case json.Number:
-		setNumber(value, t)
-	case json.Delim:
-		if t == '{' {
-			r.setMap(value)
-		} else {
-			r.setList(value)
-		}
+	switch r.Peek() {
+	case '{':
+		r.setMap(value)
+	case '[':
+		r.setList(value)
+	case '"':
+		value.SetStr(string(jsonscan.ValidUTF8(r.Text())))
+	default:
+		setScalar(value, r.Value())
 	}
 }
 
 func (r *jsonReader) setMap(value pcommon.Value) {
-	start := r.InputOffset() - 1
-	m, count := value.SetEmptyMap(), 0
-	for ; r.More(); count++ {
-		key, err := r.Token()
-		if err != nil {
+	start, count := r.Pos, 0
+	m := value.SetEmptyMap()
+	for r.Open('{'); ; {
+		key, more := r.Member(&count)
+		switch {
+		case !more && count > MaxMembers:
+			value.SetStr(string(jsonscan.ValidUTF8(r.Data[start:r.Pos])))
 			return
-		}
-		if count < MaxMembers {
-			r.set(m.PutEmpty(key.(string)))
-			continue
-		}
-		var skipped json.RawMessage
-		if r.Decode(&skipped) != nil {
+		case !more:
 			return
+		case count > MaxMembers:
+			r.Skip()
+		default:
+			r.set(m.PutEmpty(string(jsonscan.ValidUTF8(key))))
 		}
-	}
-	_, _ = r.Token()
-	if count > MaxMembers {
-		value.SetStr(strings.ToValidUTF8(string(r.text[start:r.InputOffset()]), "\uFFFD"))
 	}
 }
 
 func (r *jsonReader) setList(value pcommon.Value) {
-	list := value.SetEmptySlice()
-	for r.More() {
+	list, n := value.SetEmptySlice(), 0
+	for r.Open('['); r.Element(&n); {
 		r.set(list.AppendEmpty())
 	}
-	_, _ = r.Token()
 }
 
 func setNumber(value pcommon.Value, number json.Number) {
@@ -133,17 +116,17 @@ func EachMember(text []byte, visit func(key string, value []byte)) (all bool) {
 	if len(text) == 0 || text[0] != '{' {
 		return true
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	_, _ = d.Token()
-	for n := 0; d.More() && n < MaxMembers; n++ {
-		key, err := d.Token()
-		var value json.RawMessage
-		if err != nil || d.Decode(&value) != nil {
-			return true
+	s, n := jsonscan.Scanner{Data: text}, 0
+	for s.Open('{'); ; {
+		key, more := s.Member(&n)
+		if !more || n > MaxMembers {
+			return !more
 		}
-		visit(key.(string), value)
+		name := string(jsonscan.ValidUTF8(key))
+		if value := s.Value(); s.Err == nil {
+			visit(name, value)
+		}
 	}
-	return !d.More()
 }
 
 // PlainText returns the content of a JSON string, or the text of a number or boolean.
