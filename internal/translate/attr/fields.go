@@ -3,6 +3,7 @@
 package attr
 
 import (
+	"maps"
 	"math"
 	"strconv"
 	"strings"
@@ -25,19 +26,15 @@ type Field struct {
 type Fields struct {
 	Rows    []Field
 	byField map[string]*Field
-	byKey   map[string]*Field
 }
 
 func newFields(rows ...Field) *Fields {
-	f := &Fields{Rows: rows, byField: map[string]*Field{}, byKey: map[string]*Field{}}
+	f := &Fields{Rows: rows, byField: map[string]*Field{}}
 	for i := range rows {
-		f.byField[rows[i].Field], f.byKey[rows[i].Key] = &rows[i], &rows[i]
+		f.byField[rows[i].Field] = &rows[i]
 	}
 	return f
 }
-
-// Has reports whether an attribute is in the table.
-func (f *Fields) Has(key string) bool { return f.byKey[key] != nil }
 
 // Put sets the attributes of the fields that are set and in the attribute table.
 func Put[T any](attrs pcommon.Map, fields *Fields, table *event.Table[T], from *T, includePII bool) {
@@ -49,18 +46,50 @@ func PutMembers[T any](m pcommon.Map, table *event.Table[T], from *T) {
 	table.Visit(from, &putter{m, nil, true})
 }
 
-// Take sets the field that an attribute states. It reports whether the attribute is in the table.
-func Take[T any](into *T, fields *Fields, table *event.Table[T], key string, value pcommon.Value, scratch *Scratch) bool {
-	field, ok := fields.byKey[key]
+// Taker sets the fields of an item that attributes state. An attribute needs one lookup, however
+// many objects the item has.
+type Taker[T any] map[string]func(*T, event.Source)
+
+// NewTaker returns a Taker of an object.
+func NewTaker[T any](fields *Fields, table *event.Table[T]) Taker[T] {
+	return Taker[T]{}.With(PartOf(fields, table, func(t *T) *T { return t }))
+}
+
+// PartOf returns a Taker of an object that is a part of the item.
+func PartOf[T, U any](fields *Fields, table *event.Table[U], at func(*T) *U) Taker[T] {
+	part := Taker[T]{}
+	for _, row := range fields.Rows {
+		if set := table.Setter(row.Field); set != nil {
+			part[row.Key] = func(t *T, s event.Source) { set(at(t), s) }
+		}
+	}
+	return part
+}
+
+// With adds parts.
+func (t Taker[T]) With(parts ...Taker[T]) Taker[T] {
+	t = maps.Clone(t)
+	for _, part := range parts {
+		maps.Copy(t, part)
+	}
+	return t
+}
+
+// Has reports whether an attribute is in a table.
+func (t Taker[T]) Has(key string) bool { return t[key] != nil }
+
+// Take sets the field that an attribute states. It reports whether the attribute is in a table.
+func (t Taker[T]) Take(into *T, key string, value pcommon.Value, scratch *Scratch) bool {
+	set, ok := t[key]
 	if ok {
-		table.Set(into, field.Field, &fieldSource{value, scratch})
+		set(into, scratch.source(value))
 	}
 	return ok
 }
 
 // TakeMember sets the field with the name of a member. It is the inverse of PutMembers.
 func TakeMember[T any](into *T, table *event.Table[T], name string, value pcommon.Value, scratch *Scratch) {
-	table.Set(into, name, &fieldSource{value, scratch})
+	table.Set(into, name, scratch.source(value))
 }
 
 // putter is the event.Visitor that sets attributes.
@@ -144,10 +173,13 @@ func IsFinite(number float64) bool { return !math.IsNaN(number) && !math.IsInf(n
 // AddressText returns an address as Sentry writes it.
 func AddressText(address uint64) string { return "0x" + strconv.FormatUint(address, 16) }
 
-// fieldSource is the event.Source of an attribute.
-type fieldSource struct {
-	value   pcommon.Value
-	scratch *Scratch
+// fieldSource is the event.Source of an attribute. It is the scratch, because another object would
+// take an allocation for each attribute.
+type fieldSource Scratch
+
+func (s *Scratch) source(value pcommon.Value) *fieldSource {
+	s.value = value
+	return (*fieldSource)(s)
 }
 
 func (s *fieldSource) Text(string) string    { return s.value.AsString() }
@@ -177,7 +209,11 @@ func (s *fieldSource) Float(string) jsonscan.Optional[float64] {
 func (s *fieldSource) Lineno(string) uint32 { return uint32(s.value.Int()) }
 
 func (s *fieldSource) Address(string) jsonscan.Address {
-	number, err := strconv.ParseUint(strings.TrimPrefix(s.value.AsString(), "0x"), 16, 64)
+	return addressOf(s.value)
+}
+
+func addressOf(value pcommon.Value) jsonscan.Address {
+	number, err := strconv.ParseUint(strings.TrimPrefix(value.AsString(), "0x"), 16, 64)
 	return jsonscan.Address{Value: number, Set: err == nil}
 }
 
@@ -200,7 +236,7 @@ func (s *fieldSource) Texts(string) (texts []string) {
 // JSON returns the value as JSON, if it has the kind. An object of more than MaxMembers members is
 // JSON text, which is written as the object that it was.
 func (s *fieldSource) JSON(kind event.Kind, _ string) []byte {
-	return s.scratch.OfKind(kind, s.value)
+	return (*Scratch)(s).OfKind(kind, s.value)
 }
 
 // OfKind returns a value as JSON, or nil if it is not of the kind of a field.
@@ -238,7 +274,7 @@ func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
 			return strconv.AppendUint(dst, uint64(number), 10)
 		}
 	case event.KindAddress:
-		if a := (&fieldSource{value: value}).Address(""); a.Set {
+		if a := addressOf(value); a.Set {
 			return append(strconv.AppendUint(append(dst, `"0x`...), a.Value, 16), '"')
 		}
 	case event.KindTexts:

@@ -12,7 +12,10 @@ import (
 // Scratch holds the JSON of the values of an item until the item has been written. An event has
 // hundreds of values, and an allocation for each would take most of the time. Results are valid
 // until Reset.
-type Scratch struct{ text []byte }
+type Scratch struct {
+	text  []byte
+	value pcommon.Value // of the field that is read, see fieldSource
+}
 
 // Reset makes the memory available for the next item.
 func (s *Scratch) Reset() { s.text = s.text[:0] }

@@ -27,7 +27,8 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0], Rest: out.Trace.Rest[:0]}, Rest: out.Rest[:0], Breadcrumbs: out.Breadcrumbs[:0],
 		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
 		Platform:  attr.FirstText(id.Platform, "other"), Level: level,
-		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: event.SDK{ClientSDK: id.Sdk},
+		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: event.SDK{ClientSDK: id.Sdk, Rest: out.SDK.Rest[:0]},
+		Info: event.TransactionInfo{Rest: out.Info.Rest[:0]}, DebugMeta: event.DebugMeta{Rest: out.DebugMeta.Rest[:0]},
 		User: out.User[:0],
 	}
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
@@ -92,7 +93,7 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 		case semconv.ThreadID:
 			out.Trace.Data = append(out.Trace.Data, event.NamedValue{Name: key, Value: e.scratch.Text(value.AsString())})
 		default:
-			if e.header.Read(key, value) || e.takeField(out, key, value) {
+			if e.header.Read(key, value) || eventTaker.Take(out, key, value, &e.scratch) {
 				continue
 			}
 			isElsewhere := e.readGroup(out, key, value)
@@ -116,12 +117,11 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 	}
 }
 
-// takeField sets the field of the event or of its trace that an attribute states.
-func (e *logExporter) takeField(out *event.ErrorEvent, key string, value pcommon.Value) bool {
-	return attr.Take(out, attr.RecordFields, event.Events, key, value, &e.scratch) ||
-		attr.Take(&out.Trace, attr.TraceContextFields, event.TraceContexts, key, value, &e.scratch) ||
-		tosentry.TakeEventField(out, key, value, &e.scratch)
-}
+// eventTaker has the fields of an event and of its trace.
+var eventTaker = tosentry.EventTaker.With(
+	attr.NewTaker(attr.RecordFields, event.Events),
+	attr.PartOf(attr.TraceContextFields, event.TraceContexts, func(e *event.ErrorEvent) *event.TraceContext { return &e.Trace }),
+)
 
 // readGroup reads an attribute of a context, the user, the request or the response. It reports
 // whether the attribute is one of these, or describes only the record.

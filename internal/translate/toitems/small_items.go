@@ -10,6 +10,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
+var (
+	checkInTaker    = attr.NewTaker(attr.CheckInFields, event.CheckIns)
+	userReportTaker = attr.NewTaker(attr.UserReportFields, event.UserReports)
+)
+
 // checkIn is the inverse of fromsentry.CheckInToLogs.
 func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 	attrs, id := record.Attributes(), e.identity(s)
@@ -21,7 +26,7 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 		out.Timestamp = e.timestamp(record.Timestamp())
 	}
 	for key, value := range attrs.All() {
-		attr.Take(out, attr.CheckInFields, event.CheckIns, key, value, &e.scratch)
+		checkInTaker.Take(out, key, value, &e.scratch)
 	}
 	e.add(sentry.ItemCheckIn, "", event.AppendCheckIn(nil, out))
 }
@@ -31,7 +36,7 @@ func (e *logExporter) userReport(record plog.LogRecord) {
 	attrs := record.Attributes()
 	out := &event.UserReport{Comments: record.Body().AsString()}
 	for key, value := range attrs.All() {
-		attr.Take(out, attr.UserReportFields, event.UserReports, key, value, &e.scratch)
+		userReportTaker.Take(out, key, value, &e.scratch)
 	}
 	e.add(sentry.ItemUserReport, out.EventID, event.AppendUserReport(nil, out))
 }

@@ -68,14 +68,14 @@ func AppendCrumbs(all []sentryevent.Breadcrumb, list pcommon.Slice, scratch *att
 			continue
 		}
 		m := entry.Map()
-		var crumb sentryevent.Breadcrumb
+		all = append(all, sentryevent.Breadcrumb{})
+		crumb := &all[len(all)-1]
 		for name, value := range m.All() {
-			attr.TakeMember(&crumb, sentryevent.Breadcrumbs, name, value, scratch)
+			attr.TakeMember(crumb, sentryevent.Breadcrumbs, name, value, scratch)
 		}
 		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
 		}
-		all = append(all, crumb)
 	}
 	return all
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
+var spanTaker = attr.NewTaker(attr.SpanFields, event.Spans)
+
 // legacySpan is the inverse of fromsentry.fillSpan: a span of a transaction, root or child.
 func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	fromSentry := e.resource.FromSentry
@@ -30,13 +32,13 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	for key, value := range s.Attributes().All() {
 		switch {
 		case key == semconv.SentrySegmentID, attr.IsSpanField(key): // set by the transaction, or below
-		case attr.Take(&out, attr.SpanFields, event.Spans, key, value, nil):
+		case spanTaker.Take(&out, key, value, &e.scratch):
 		case key == semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
 		case tags[key]:
 			out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
 		default:
-			out.Data = append(out.Data, event.NamedValue{Name: key, Value: attr.JsonOf(value)})
+			out.Data = append(out.Data, event.NamedValue{Name: key, Value: e.scratch.JSON(value)})
 		}
 	}
 	if !fromSentry {
@@ -75,23 +77,23 @@ func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Spa
 	out := e.legacySpan(s)
 	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
 	if !e.resource.FromSentry { // otherwise, ingest derives a name from the operation
-		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: attr.JsonString(s.Name())})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: e.scratch.Text(s.Name())})
 	}
 	p := e.profilingOf(s)
 	if p.Profiler != "" && p.Profiler != t.ProfilerID {
-		out.Data = append(out.Data, event.NamedValue{Name: semconv.ProfilerID, Value: attr.JsonString(p.Profiler)})
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.ProfilerID, Value: e.scratch.Text(p.Profiler)})
 	}
-	putThread(&out, p)
+	putThread(&out, p, &e.scratch)
 	return out
 }
 
 // putThread adds the thread as text, as Sentry's specification requires.
-func putThread(s *event.Span, p attr.Profiling) {
+func putThread(s *event.Span, p attr.Profiling, scratch *attr.Scratch) {
 	if p.Thread != "" {
-		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadID, Value: attr.JsonString(p.Thread)})
+		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadID, Value: scratch.Text(p.Thread)})
 	}
 	if p.Name != "" {
-		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadName, Value: attr.JsonString(p.Name)})
+		s.Data = append(s.Data, event.NamedValue{Name: semconv.ThreadName, Value: scratch.Text(p.Name)})
 	}
 }
 

@@ -28,9 +28,10 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource *Resource // of the current spans
-	copies   int       // bytes of resources that items may still repeat
-	payload  []byte    // scratch
+	resource *Resource    // of the current spans
+	copies   int          // bytes of resources that items may still repeat
+	payload  []byte       // scratch
+	scratch  attr.Scratch // values of the current transaction
 }
 
 // tracedSpan is a span with its context.

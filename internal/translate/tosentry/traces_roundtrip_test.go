@@ -158,7 +158,7 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 	if !isRoot && profiler != "" && profiler != attr.FirstText(attr.SimpleID(stated.Profiler), attr.SimpleID(stated.Profile)) {
 		s.Data = append(s.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(profiler)})
 	}
-	putThread(s, p)
+	putThread(s, p, new(attr.Scratch))
 	s.ProfilerID, s.ProfileID, s.SegmentID, s.IsSegment = "", "", "", jsonscan.Optional[bool]{} // in the data, or implied by the transaction
 	s.Status = expectStatus(s.Status)
 	for i := range s.Links {

@@ -3,7 +3,6 @@
 package tosentry
 
 import (
-	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -16,11 +15,12 @@ import (
 
 // newTransaction translates the root of a segment: the inverse of fromsentry.fillRoot.
 func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
+	e.scratch.Reset() // the last transaction has been written
 	e.repeatIdentity(s)
 	fromSentry, id := e.resource.FromSentry, s.id
 	root := e.legacySpan(s)
 	t.Root = &root
-	p, scratch := e.profilingOf(s), new(attr.Scratch)
+	p, scratch := e.profilingOf(s), &e.scratch
 
 	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK.ClientSDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
@@ -37,7 +37,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	if !fromSentry {
 		t.Info.Source = attr.FirstText(t.Info.Source, foreignSource(s.Span))
 	}
-	putThread(&root, p)
+	putThread(&root, p, scratch)
 	var contexts Contexts
 	contexts.Fill(s.Attributes(), e.resource, e.repeatResource(), scratch)
 	contexts.Remove("profile") // the transaction has a field for it
@@ -64,8 +64,8 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.ServerName = value().AsString()
 		case key == semconv.SentryLevel:
 			t.Level = value().AsString()
-		case isEventField(key):
-			TakeEventField(&t.ErrorEvent, key, value(), scratch)
+		case EventTaker.Has(key):
+			EventTaker.Take(&t.ErrorEvent, key, value(), scratch)
 		case key == semconv.SentryContextTrace:
 			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
@@ -80,21 +80,13 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 	return rest
 }
 
-// eventFields are the attributes that state the same field in events and in transactions.
-var eventFields = []*attr.Fields{attr.EventFields, attr.TransactionInfoFields, attr.DebugMetaFields, attr.SDKFields}
-
-func isEventField(key string) bool {
-	return slices.ContainsFunc(eventFields, func(fields *attr.Fields) bool { return fields.Has(key) })
-}
-
-// TakeEventField sets the field that an attribute states, if it is one of eventFields. It is the
-// inverse of fromsentry.putEvent.
-func TakeEventField(e *event.ErrorEvent, key string, value pcommon.Value, scratch *attr.Scratch) bool {
-	return attr.Take(e, attr.EventFields, event.Events, key, value, scratch) ||
-		attr.Take(&e.Info, attr.TransactionInfoFields, event.TransactionInfos, key, value, scratch) ||
-		attr.Take(&e.DebugMeta, attr.DebugMetaFields, event.DebugMetas, key, value, scratch) ||
-		attr.Take(&e.SDK, attr.SDKFields, event.SDKs, key, value, scratch)
-}
+// EventTaker has the fields that events and transactions share. It is the inverse of
+// fromsentry.putEvent.
+var EventTaker = attr.NewTaker(attr.EventFields, event.Events).With(
+	attr.PartOf(attr.TransactionInfoFields, event.TransactionInfos, func(e *event.ErrorEvent) *event.TransactionInfo { return &e.Info }),
+	attr.PartOf(attr.DebugMetaFields, event.DebugMetas, func(e *event.ErrorEvent) *event.DebugMeta { return &e.DebugMeta }),
+	attr.PartOf(attr.SDKFields, event.SDKs, func(e *event.ErrorEvent) *event.SDK { return &e.SDK }),
+)
 
 // AppendMembers appends the members of a map.
 func AppendMembers(all []event.NamedValue, value pcommon.Value, scratch *attr.Scratch) []event.NamedValue {
@@ -154,6 +146,8 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *
 	return &request
 }
 
+var requestTaker = attr.NewTaker(attr.RequestFields, event.Requests)
+
 // ReadRequest sets the field that an attribute states. It reports whether the attribute is one of
 // the request.
 func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch *attr.Scratch) bool {
@@ -165,7 +159,7 @@ func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch 
 			r.QueryString = scratch.JSON(value)
 		}
 	default:
-		if attr.Take(r, attr.RequestFields, event.Requests, key, value, scratch) {
+		if requestTaker.Take(r, key, value, scratch) {
 			return true
 		}
 		name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix)

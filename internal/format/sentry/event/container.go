@@ -24,15 +24,15 @@ type IngestSettings struct {
 	InferUserAgent string
 }
 
-// decodeContainer reads a container. `element` reads one element and returns the reason why it is
-// unusable, or "".
+// decodeContainer reads a container and its elements. `read` reads one element and returns the
+// reason why it is unusable, or "".
 //
 // Sentry's ingest drops a container if item_count in the item header differs from the number of
 // elements. Here, this is only a flaw, because the elements are unambiguous.
-func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element func(*reader) discard.Reason) (Container, error) {
+func decodeContainer[T any](payload []byte, itemCount jsonscan.Optional[int], all *[]T, read func(*T, *reader) discard.Reason) (Container, error) {
 	var c Container
 	l := newReader(payload)
-	elements, kept, found := 0, 0, false
+	elements, found := 0, false
 	err := l.Document(func(key []byte) {
 		switch string(key) {
 		default:
@@ -41,9 +41,8 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 			found = true
 			skipped := l.List("items", func() {
 				elements++
-				if reason := element(l); reason == "" {
-					kept++
-				} else {
+				if reason := read(grow(all), l); reason != "" {
+					shrink(all)
 					c.Lost = discard.AddLoss(c.Lost, reason, 1)
 				}
 			})
@@ -61,7 +60,7 @@ func decodeContainer(payload []byte, itemCount jsonscan.Optional[int], element f
 		return c, err
 	case !found:
 		return c, discard.Errorf(jsonscan.ReasonNothingUsable, "container without items")
-	case kept == 0 && elements > 0:
+	case len(*all) == 0 && elements > 0:
 		return c, discard.Errorf(c.Lost[0].Reason, "none of %d elements is usable", elements)
 	}
 	return c, nil

@@ -345,11 +345,21 @@ func values[T, U any](key string, table *Table[U], at func(*T) *[]U, usable func
 }
 
 func readElement[U any](l *reader, table *Table[U], all *[]U, usable func(*U) bool) {
-	var u U
-	if table.read(l, &u) && (usable == nil || usable(&u)) {
-		*all = append(*all, u)
+	if u := grow(all); !table.read(l, u) || usable != nil && !usable(u) {
+		shrink(all)
 	}
 }
+
+// grow appends an empty element, which is read in place: a variable would take an allocation for
+// each element.
+func grow[U any](all *[]U) *U {
+	var empty U
+	*all = append(*all, empty)
+	return &(*all)[len(*all)-1]
+}
+
+// shrink removes the last element, which is unusable.
+func shrink[U any](all *[]U) { *all = (*all)[:len(*all)-1] }
 
 func appendList[U any](dst []byte, table *Table[U], all []U) []byte {
 	dst = append(dst, '[')

@@ -41,7 +41,7 @@ const (
 // Sentry's ingest drops elements without time, trace ID or level. Here, this is at most a flaw.
 func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContainer, err error) {
 	c = &LogContainer{}
-	c.Container, err = decodeContainer(payload, itemCount, c.log)
+	c.Container, err = decodeContainer(payload, itemCount, &c.Logs, (*Log).read)
 	if err != nil {
 		return nil, err
 	}
@@ -65,18 +65,16 @@ var Logs = newTable[Log]("items", nil,
 
 func (l *Log) append(dst []byte) []byte { return Logs.append(dst, l) }
 
-// log reads one element.
-func (c *LogContainer) log(l *reader) discard.Reason {
-	var log Log
-	isObject := l.S.Peek() == '{'
-	Logs.read(l, &log)
+// read reads one element.
+func (l *Log) read(r *reader) discard.Reason {
+	isObject := r.S.Peek() == '{'
+	Logs.read(r, l)
 	switch {
 	case !isObject:
 		return ReasonLogNoObject
-	case !log.hasBody:
+	case !l.hasBody:
 		return ReasonLogNoBody
 	}
-	log.hasBody = false
-	c.Logs = append(c.Logs, log)
+	l.hasBody = false
 	return ""
 }

@@ -144,15 +144,9 @@ var SessionAggregates = newTable[SessionAggregate]("aggregates", nil,
 func AppendSessions(dst []byte, s *Sessions) []byte { return SessionCounts.append(dst, s) }
 
 func (s *Sessions) aggregate(l *reader) {
-	var a SessionAggregate
-	isObject := l.S.Peek() == '{'
-	SessionAggregates.read(l, &a)
-	switch {
-	case l.S.Err != nil:
-	case !isObject:
+	if !SessionAggregates.read(l, grow(&s.Aggregates)) {
+		shrink(&s.Aggregates)
 		s.Lost = discard.AddLoss(s.Lost, ReasonSessionNoObject, 1)
-	default:
-		s.Aggregates = append(s.Aggregates, a)
 	}
 }
 

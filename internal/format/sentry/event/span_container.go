@@ -54,23 +54,18 @@ func (s *StreamedSpan) append(dst []byte) []byte { return StreamedSpans.append(d
 // is a *discard.Error.
 func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (c *SpanContainer, err error) {
 	c = &SpanContainer{}
-	c.Container, err = decodeContainer(payload, itemCount, c.span)
+	c.Container, err = decodeContainer(payload, itemCount, &c.Spans, (*StreamedSpan).read)
 	if err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// span reads one element.
-func (c *SpanContainer) span(l *reader) discard.Reason {
-	var s StreamedSpan
-	if !StreamedSpans.read(l, &s) {
+// read reads one element.
+func (s *StreamedSpan) read(l *reader) (unusable discard.Reason) {
+	if !StreamedSpans.read(l, s) {
 		return ReasonSpanNoObject
 	}
-	var reason discard.Reason
-	if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
-		return reason
-	}
-	c.Spans = append(c.Spans, s)
-	return ""
+	unusable, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End)
+	return unusable
 }

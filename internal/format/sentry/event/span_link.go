@@ -38,13 +38,13 @@ func links[T any](key string, table *Table[SpanLink], at func(*T) *[]SpanLink) r
 			all := at(t)
 			*all = nil
 			l.List(name, func() {
-				var link SpanLink
-				switch {
-				case !table.read(l, &link):
-				case link.TraceID == "" || link.SpanID == "":
-					l.AddFlaw(name)
-				default:
-					*all = append(*all, link)
+				link := grow(all)
+				isObject := table.read(l, link)
+				if link.TraceID == "" || link.SpanID == "" {
+					shrink(all)
+					if isObject {
+						l.AddFlaw(name)
+					}
 				}
 			})
 		},

@@ -215,12 +215,27 @@ func (t *Table[T]) Visit(from *T, v Visitor) {
 
 // Set sets a field from an attribute. It is the inverse of Visit.
 func (t *Table[T]) Set(into *T, key string, s Source) {
-	switch r, known := t.byKey[key]; {
-	case known && r.set != nil:
-		r.set(s, into, r.name)
-	case known && r.kind != kindNone:
-		carry(t.rest(into), key, s.JSON(r.kind, r.name))
+	if r, known := t.byKey[key]; known {
+		t.set(r, into, s)
 	}
+}
+
+func (t *Table[T]) set(r *row[T], into *T, s Source) {
+	switch {
+	case r.set != nil:
+		r.set(s, into, r.name)
+	case r.kind != kindNone:
+		carry(t.rest(into), r.key, s.JSON(r.kind, r.name))
+	}
+}
+
+// Setter returns the function that sets a field, or nil if there is no such field.
+func (t *Table[T]) Setter(key string) func(*T, Source) {
+	r, known := t.byKey[key]
+	if !known {
+		return nil
+	}
+	return func(into *T, s Source) { t.set(r, into, s) }
 }
 
 // Kinds returns the kind of each field, by key.

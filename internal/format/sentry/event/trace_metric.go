@@ -62,7 +62,7 @@ const (
 // useful without them.
 func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *MetricContainer, err error) {
 	c = &MetricContainer{}
-	c.Container, err = decodeContainer(payload, itemCount, c.metric)
+	c.Container, err = decodeContainer(payload, itemCount, &c.Metrics, (*TraceMetric).read)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +92,10 @@ var TraceMetrics = newTable[TraceMetric]("items", nil,
 
 func (m *TraceMetric) append(dst []byte) []byte { return TraceMetrics.append(dst, m) }
 
-// metric reads one element.
-func (c *MetricContainer) metric(l *reader) discard.Reason {
-	var m TraceMetric
+// read reads one element.
+func (m *TraceMetric) read(l *reader) discard.Reason {
 	isObject := l.S.Peek() == '{'
-	TraceMetrics.read(l, &m)
+	TraceMetrics.read(l, m)
 	switch {
 	case !isObject:
 		return ReasonMetricNoObject
@@ -110,6 +109,5 @@ func (c *MetricContainer) metric(l *reader) discard.Reason {
 		return ReasonMetricNegativeCounter
 	}
 	m.hasValue = false
-	c.Metrics = append(c.Metrics, m)
 	return ""
 }

@@ -84,19 +84,13 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 
 // span reads one element of the list "spans".
 func (t *Transaction) span(l *reader) {
-	var s Span
-	isObject := Spans.read(l, &s)
-	switch {
-	case l.S.Err != nil:
-	case !isObject:
-		t.Lost = discard.AddLoss(t.Lost, ReasonSpanNoObject, 1)
-	default:
-		var reason discard.Reason
-		if reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End); reason != "" {
-			t.Lost = discard.AddLoss(t.Lost, reason, 1)
-			return
-		}
-		t.Spans = append(t.Spans, s)
+	s, reason := grow(&t.Spans), ReasonSpanNoObject
+	if Spans.read(l, s) {
+		reason, s.Repaired = l.repair(s.TraceID, s.SpanID, &s.Start, &s.End)
+	}
+	if reason != "" {
+		shrink(&t.Spans)
+		t.Lost = discard.AddLoss(t.Lost, reason, 1)
 	}
 }
 
