@@ -3,10 +3,10 @@
 package attr
 
 import (
-	"maps"
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -25,62 +25,78 @@ type Field struct {
 // Fields is an attribute table.
 type Fields struct {
 	Rows    []Field
-	byField map[string]*Field
+	byField jsonscan.Words[*Field]
 }
 
 func newFields(rows ...Field) *Fields {
-	f := &Fields{Rows: rows, byField: map[string]*Field{}}
+	f := &Fields{Rows: rows}
 	for i := range rows {
-		f.byField[rows[i].Field] = &rows[i]
+		f.byField.Put(rows[i].Field, &rows[i])
 	}
 	return f
 }
 
 // Put sets the attributes of the fields that are set and in the attribute table.
 func Put[T any](attrs pcommon.Map, fields *Fields, table *event.Table[T], from *T, includePII bool) {
-	table.Visit(from, &putter{attrs, fields, includePII})
+	put(table, from, putter{attrs, fields, includePII})
 }
 
 // PutMembers sets all fields under their own names, in a map that is a copy of the object.
 func PutMembers[T any](m pcommon.Map, table *event.Table[T], from *T) {
-	table.Visit(from, &putter{m, nil, true})
+	put(table, from, putter{m, nil, true})
 }
+
+func put[T any](table *event.Table[T], from *T, as putter) {
+	p := putters.Get().(*putter)
+	*p = as
+	table.Visit(from, p)
+	*p = putter{}
+	putters.Put(p)
+}
+
+// putters are reused, because each of a thousand spans and frames needs one.
+var putters = sync.Pool{New: func() any { return new(putter) }}
 
 // Taker sets the fields of an item that attributes state. An attribute needs one lookup, however
 // many objects the item has.
-type Taker[T any] map[string]func(*T, event.Source)
-
-// NewTaker returns a Taker of an object.
-func NewTaker[T any](fields *Fields, table *event.Table[T]) Taker[T] {
-	return Taker[T]{}.With(PartOf(fields, table, func(t *T) *T { return t }))
+type Taker[T any] struct {
+	fields jsonscan.Words[func(*T, event.Source)]
 }
 
-// PartOf returns a Taker of an object that is a part of the item.
-func PartOf[T, U any](fields *Fields, table *event.Table[U], at func(*T) *U) Taker[T] {
-	part := Taker[T]{}
-	for _, row := range fields.Rows {
-		if set := table.Setter(row.Field); set != nil {
-			part[row.Key] = func(t *T, s event.Source) { set(at(t), s) }
-		}
-	}
-	return part
-}
-
-// With adds parts.
-func (t Taker[T]) With(parts ...Taker[T]) Taker[T] {
-	t = maps.Clone(t)
-	for _, part := range parts {
-		maps.Copy(t, part)
+// NewTaker returns a Taker of objects and their parts.
+func NewTaker[T any](parts ...func(*Taker[T])) *Taker[T] {
+	t := &Taker[T]{}
+	for _, add := range parts {
+		add(t)
 	}
 	return t
 }
 
+// FieldsOf is a table of attributes for a Taker.
+func FieldsOf[T any](fields *Fields, table *event.Table[T]) func(*Taker[T]) {
+	return PartOf(fields, table, func(t *T) *T { return t })
+}
+
+// PartOf is a table of attributes of an object that is a part of the item.
+func PartOf[T, U any](fields *Fields, table *event.Table[U], at func(*T) *U) func(*Taker[T]) {
+	return func(t *Taker[T]) {
+		for _, row := range fields.Rows {
+			if set := table.Setter(row.Field); set != nil {
+				t.fields.Put(row.Key, func(t *T, s event.Source) { set(at(t), s) })
+			}
+		}
+	}
+}
+
 // Has reports whether an attribute is in a table.
-func (t Taker[T]) Has(key string) bool { return t[key] != nil }
+func (t *Taker[T]) Has(key string) bool {
+	_, ok := t.fields.Get(key)
+	return ok
+}
 
 // Take sets the field that an attribute states. It reports whether the attribute is in a table.
-func (t Taker[T]) Take(into *T, key string, value pcommon.Value, scratch *Scratch) bool {
-	set, ok := t[key]
+func (t *Taker[T]) Take(into *T, key string, value pcommon.Value, scratch *Scratch) bool {
+	set, ok := t.fields.Get(key)
 	if ok {
 		set(into, scratch.source(value))
 	}
@@ -104,7 +120,7 @@ func (p *putter) key(name string) string {
 	if p.fields == nil {
 		return name
 	}
-	if field := p.fields.byField[name]; field != nil && (p.includePII || !field.Personal) {
+	if field, ok := p.fields.byField.Get(name); ok && (p.includePII || !field.Personal) {
 		return field.Key
 	}
 	return ""

@@ -118,8 +118,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 }
 
 // eventTaker has the fields of an event and of its trace.
-var eventTaker = tosentry.EventTaker.With(
-	attr.NewTaker(attr.RecordFields, event.Events),
+var eventTaker = attr.NewTaker(
+	tosentry.EventFields,
+	attr.FieldsOf(attr.RecordFields, event.Events),
 	attr.PartOf(attr.TraceContextFields, event.TraceContexts, func(e *event.ErrorEvent) *event.TraceContext { return &e.Trace }),
 )
 

@@ -17,16 +17,16 @@ import (
 // It writes JSON without structs in between: an event has hundreds of such members, and reading
 // them into structs took half of the time.
 
-// kinds are the members of an object of Sentry's schema, from its table. Members that are not in
-// it, or have another form, are omitted.
-type kinds map[string]event.Kind
+// kinds are the members of an object of Sentry's schema, from its table. Members that are not in it,
+// or have another form, are omitted.
+type kinds = *jsonscan.Words[event.Kind]
 
 var (
-	inException  = kinds(event.Exceptions.Kinds())
-	inMechanism  = kinds(event.Mechanisms.Kinds())
-	inThread     = kinds(event.EventThreads.Kinds())
-	inStacktrace = kinds(event.Stacktraces.Kinds())
-	inFrame      = kinds(event.Frames.Kinds())
+	inException  = event.Exceptions.Kinds()
+	inMechanism  = event.Mechanisms.Kinds()
+	inThread     = event.EventThreads.Kinds()
+	inStacktrace = event.Stacktraces.Kinds()
+	inFrame      = event.Frames.Kinds()
 )
 
 // none is a value that is not a list.
@@ -67,7 +67,7 @@ func appendMap(dst []byte, value pcommon.Value, members kinds) []byte {
 // appendMembers appends the members of an object and its end.
 func appendMembers(dst []byte, m pcommon.Map, members kinds) []byte {
 	for name, value := range m.All() {
-		switch kind := members[name]; kind {
+		switch kind, _ := members.Get(name); kind {
 		case event.KindFrames:
 			dst = appendFrames(dst, name, value)
 		case event.KindStack:

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	checkInTaker    = attr.NewTaker(attr.CheckInFields, event.CheckIns)
-	userReportTaker = attr.NewTaker(attr.UserReportFields, event.UserReports)
+	checkInTaker    = attr.NewTaker(attr.FieldsOf(attr.CheckInFields, event.CheckIns))
+	userReportTaker = attr.NewTaker(attr.FieldsOf(attr.UserReportFields, event.UserReports))
 )
 
 // checkIn is the inverse of fromsentry.CheckInToLogs.

@@ -14,7 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-var spanTaker = attr.NewTaker(attr.SpanFields, event.Spans)
+var spanTaker = attr.NewTaker(attr.FieldsOf(attr.SpanFields, event.Spans))
 
 // legacySpan is the inverse of fromsentry.fillSpan: a span of a transaction, root or child.
 func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {

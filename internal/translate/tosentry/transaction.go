@@ -64,8 +64,8 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.ServerName = value().AsString()
 		case key == semconv.SentryLevel:
 			t.Level = value().AsString()
-		case EventTaker.Has(key):
-			EventTaker.Take(&t.ErrorEvent, key, value(), scratch)
+		case eventTaker.Has(key):
+			eventTaker.Take(&t.ErrorEvent, key, value(), scratch)
 		case key == semconv.SentryContextTrace:
 			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
@@ -80,13 +80,20 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 	return rest
 }
 
-// EventTaker has the fields that events and transactions share. It is the inverse of
-// fromsentry.putEvent.
-var EventTaker = attr.NewTaker(attr.EventFields, event.Events).With(
-	attr.PartOf(attr.TransactionInfoFields, event.TransactionInfos, func(e *event.ErrorEvent) *event.TransactionInfo { return &e.Info }),
-	attr.PartOf(attr.DebugMetaFields, event.DebugMetas, func(e *event.ErrorEvent) *event.DebugMeta { return &e.DebugMeta }),
-	attr.PartOf(attr.SDKFields, event.SDKs, func(e *event.ErrorEvent) *event.SDK { return &e.SDK }),
-)
+// EventFields are the fields that events and transactions share, for a Taker. They are the inverse
+// of fromsentry.putEvent.
+func EventFields(t *attr.Taker[event.ErrorEvent]) {
+	for _, add := range []func(*attr.Taker[event.ErrorEvent]){
+		attr.FieldsOf(attr.EventFields, event.Events),
+		attr.PartOf(attr.TransactionInfoFields, event.TransactionInfos, func(e *event.ErrorEvent) *event.TransactionInfo { return &e.Info }),
+		attr.PartOf(attr.DebugMetaFields, event.DebugMetas, func(e *event.ErrorEvent) *event.DebugMeta { return &e.DebugMeta }),
+		attr.PartOf(attr.SDKFields, event.SDKs, func(e *event.ErrorEvent) *event.SDK { return &e.SDK }),
+	} {
+		add(t)
+	}
+}
+
+var eventTaker = attr.NewTaker(EventFields)
 
 // AppendMembers appends the members of a map.
 func AppendMembers(all []event.NamedValue, value pcommon.Value, scratch *attr.Scratch) []event.NamedValue {
@@ -146,7 +153,7 @@ func RequestOf(attrs pcommon.Map, kind ptrace.SpanKind, scratch *attr.Scratch) *
 	return &request
 }
 
-var requestTaker = attr.NewTaker(attr.RequestFields, event.Requests)
+var requestTaker = attr.NewTaker(attr.FieldsOf(attr.RequestFields, event.Requests))
 
 // ReadRequest sets the field that an attribute states. It reports whether the attribute is one of
 // the request.

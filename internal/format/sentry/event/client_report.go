@@ -36,7 +36,7 @@ const (
 	OutcomeFilteredSampling = "filtered_sampling"
 )
 
-// clientReports is the table of ClientReport. Ingest requires discarded_events, which may be empty.
+// ClientReports is the table of ClientReport.
 var ClientReports = newTable[ClientReport]("", nil,
 	dateTime("timestamp", func(r *ClientReport) *jsonscan.Timestamp { return &r.Timestamp }),
 	lostEvents("discarded_events", OutcomeClientDiscard),
@@ -45,7 +45,8 @@ var ClientReports = newTable[ClientReport]("", nil,
 	lostEvents("filtered_sampling_events", OutcomeFilteredSampling),
 )
 
-// lostEvents is the list of the entries with an outcome.
+// lostEvents is the list of the entries with an outcome. Ingest requires the list of an SDK's own
+// discards.
 func lostEvents(key, outcome string) row[ClientReport] {
 	return row[ClientReport]{
 		key: key,

@@ -22,7 +22,7 @@ import (
 type Table[T any] struct {
 	name    string // of the object, in flaws: "exception" for "exception.type"
 	rows    []row[T]
-	byKey   map[string]*row[T]
+	byKey   jsonscan.Words[*row[T]]
 	rest    func(*T) *[]NamedValue // nil = no carried fields
 	unknown policy
 }
@@ -57,7 +57,7 @@ const FieldUnmapped = "unmapped_field"
 // newTable returns the table of an object. Name is the prefix of its fields in flaws, "" at the top
 // level.
 func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *Table[T] {
-	t := &Table[T]{name: name, rest: rest, rows: rows, byKey: make(map[string]*row[T], len(rows))}
+	t := &Table[T]{name: name, rest: rest, rows: rows}
 	tables = append(tables, t)
 	for i := range rows {
 		r := &rows[i]
@@ -65,7 +65,7 @@ func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *
 			r.name = name + "." + r.key
 		}
 		for _, key := range append([]string{r.key}, r.aliases...) {
-			t.byKey[key] = r
+			t.byKey.Put(key, r)
 		}
 	}
 	return t
@@ -119,7 +119,7 @@ func (t *Table[T]) document(l *reader, into *T) error {
 
 // member reads the value of a member.
 func (t *Table[T]) member(l *reader, into *T, key []byte) {
-	r, known := t.byKey[string(key)]
+	r, known := t.byKey.Get(jsonscan.View(key))
 	switch {
 	case known && r.read != nil:
 		r.read(l, into, r.name)
@@ -215,7 +215,7 @@ func (t *Table[T]) Visit(from *T, v Visitor) {
 
 // Set sets a field from an attribute. It is the inverse of Visit.
 func (t *Table[T]) Set(into *T, key string, s Source) {
-	if r, known := t.byKey[key]; known {
+	if r, known := t.byKey.Get(key); known {
 		t.set(r, into, s)
 	}
 }
@@ -231,7 +231,7 @@ func (t *Table[T]) set(r *row[T], into *T, s Source) {
 
 // Setter returns the function that sets a field, or nil if there is no such field.
 func (t *Table[T]) Setter(key string) func(*T, Source) {
-	r, known := t.byKey[key]
+	r, known := t.byKey.Get(key)
 	if !known {
 		return nil
 	}
@@ -239,10 +239,10 @@ func (t *Table[T]) Setter(key string) func(*T, Source) {
 }
 
 // Kinds returns the kind of each field, by key.
-func (t *Table[T]) Kinds() map[string]Kind {
-	kinds := make(map[string]Kind, len(t.rows))
+func (t *Table[T]) Kinds() *jsonscan.Words[Kind] {
+	kinds := &jsonscan.Words[Kind]{}
 	for i := range t.rows {
-		kinds[t.rows[i].key] = t.rows[i].kind
+		kinds.Put(t.rows[i].key, t.rows[i].kind)
 	}
 	return kinds
 }
