@@ -74,7 +74,13 @@ func NewTaker[T any](parts ...func(*Taker[T])) *Taker[T] {
 
 // FieldsOf is a table of attributes for a Taker.
 func FieldsOf[T any](fields *Fields, table *event.Table[T]) func(*Taker[T]) {
-	return PartOf(fields, table, func(t *T) *T { return t })
+	return func(t *Taker[T]) {
+		for _, row := range fields.Rows {
+			if set := table.Setter(row.Field); set != nil {
+				t.fields.Put(row.Key, set)
+			}
+		}
+	}
 }
 
 // PartOf is a table of attributes of an object that is a part of the item.
@@ -257,9 +263,9 @@ func (s *fieldSource) JSON(kind event.Kind, _ string) []byte {
 
 // OfKind returns a value as JSON, or nil if it is not of the kind of a field.
 func (s *Scratch) OfKind(kind event.Kind, value pcommon.Value) []byte {
-	start := len(s.text)
-	text := AppendOfKind(s.text, kind, value)
-	if len(text) == start {
+	before := s.room()
+	text := AppendOfKind(before, kind, value)
+	if len(text) == len(before) {
 		return nil
 	}
 	return s.add(text)

@@ -23,16 +23,27 @@ func (s *Scratch) Reset() { s.text = s.text[:0] }
 // Size returns the number of bytes of the memory.
 func (s *Scratch) Size() int { return cap(s.text) }
 
+// room returns the text with room for another value. A full chunk stays as it is, because a
+// transaction has thousands of values, and each growth of one text would copy all of them.
+func (s *Scratch) room() []byte {
+	if cap(s.text) >= scratchChunk && cap(s.text)-len(s.text) < scratchChunk/16 {
+		s.text = make([]byte, 0, scratchChunk)
+	}
+	return s.text
+}
+
+const scratchChunk = 64 << 10
+
 // JSON is JsonOf.
-func (s *Scratch) JSON(value pcommon.Value) []byte { return s.add(appendJSON(s.text, value, 0)) }
+func (s *Scratch) JSON(value pcommon.Value) []byte { return s.add(appendJSON(s.room(), value, 0)) }
 
 // Text returns a text as JSON.
-func (s *Scratch) Text(text string) []byte { return s.add(jsonscan.AppendJSONText(s.text, text)) }
+func (s *Scratch) Text(text string) []byte { return s.add(jsonscan.AppendJSONText(s.room(), text)) }
 
 // Object returns the object with the members of a map and additional members, which replace those
 // with the same name.
 func (s *Scratch) Object(m pcommon.Map, more []event.NamedValue) []byte {
-	text := append(s.text, '{')
+	text := append(s.room(), '{')
 	if m != (pcommon.Map{}) {
 		for name, value := range m.All() {
 			if !hasMember(more, name) {
@@ -57,7 +68,7 @@ func hasMember(all []event.NamedValue, name string) bool {
 
 // List returns the list of values, without their names.
 func (s *Scratch) List(all []event.NamedValue) []byte {
-	text := append(s.text, '[')
+	text := append(s.room(), '[')
 	for i := range all {
 		if i > 0 {
 			text = append(text, ',')

@@ -66,8 +66,9 @@ func appendMap(dst []byte, value pcommon.Value, members kinds) []byte {
 
 // appendMembers appends the members of an object and its end.
 func appendMembers(dst []byte, m pcommon.Map, members kinds) []byte {
+	after := 0
 	for name, value := range m.All() {
-		switch kind, _ := members.Get(name); kind {
+		switch kind, _ := members.Next(&after, name); kind {
 		case event.KindFrames:
 			dst = appendFrames(dst, name, value)
 		case event.KindStack:

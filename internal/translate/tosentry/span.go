@@ -27,6 +27,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 		}),
 	}
 	out.Start, out.End = timesOf(s.Span)
+	out.Data = make([]event.NamedValue, 0, s.Attributes().Len()+2) // and the thread
 	tags := map[string]bool{}
 	AddTagKeys(tags, s.Attributes())
 	for key, value := range s.Attributes().All() {

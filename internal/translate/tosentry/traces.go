@@ -88,6 +88,7 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 	children, rest = children[:min(len(children), sentry.MaxOutgoingSpans)], children[min(len(children), sentry.MaxOutgoingSpans):]
 	crumbs := newCrumbs(&t)
 	crumbs.add(&spans[root])
+	t.Spans = make([]event.Span, 0, len(children))
 	for _, i := range children {
 		t.Spans = append(t.Spans, e.childSpan(&spans[i], &t))
 		crumbs.add(&spans[i])

@@ -36,7 +36,7 @@ func decodeContainer[T any](payload []byte, itemCount jsonscan.Optional[int], al
 	err := l.Document(func(key []byte) {
 		switch string(key) {
 		default:
-			Containers.member(l, &c, key)
+			Containers.member(l, &c, key, new(int))
 		case "items":
 			found = true
 			skipped := l.List("items", func() {

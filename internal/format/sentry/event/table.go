@@ -25,6 +25,8 @@ type Table[T any] struct {
 	byKey   jsonscan.Words[*row[T]]
 	rest    func(*T) *[]NamedValue // nil = no carried fields
 	unknown policy
+
+	written, visited []*row[T] // the rows with these functions
 }
 
 // policy states what happens to members without a row.
@@ -61,6 +63,12 @@ func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *
 	tables = append(tables, t)
 	for i := range rows {
 		r := &rows[i]
+		if r.write != nil {
+			t.written = append(t.written, r)
+		}
+		if r.visit != nil {
+			t.visited = append(t.visited, r)
+		}
 		if r.name = r.key; name != "" {
 			r.name = name + "." + r.key
 		}
@@ -100,26 +108,27 @@ func (t *Table[T]) read(l *reader, into *T) bool {
 		return false
 	}
 	l.S.Open('{')
-	for n := 0; ; {
+	for n, after := 0, 0; ; {
 		key, more := l.S.Member(&n)
 		if !more {
 			return l.S.Err == nil
 		}
-		t.member(l, into, key)
+		t.member(l, into, key, &after)
 	}
 }
 
 // document reads the payload, which is one object.
 func (t *Table[T]) document(l *reader, into *T) error {
-	if err := l.Document(func(key []byte) { t.member(l, into, key) }); err != nil {
+	after := 0
+	if err := l.Document(func(key []byte) { t.member(l, into, key, &after) }); err != nil {
 		return err
 	}
 	return nil
 }
 
-// member reads the value of a member.
-func (t *Table[T]) member(l *reader, into *T, key []byte) {
-	r, known := t.byKey.Get(jsonscan.View(key))
+// member reads the value of a member. `after` is the place of the last one, see jsonscan.Words.
+func (t *Table[T]) member(l *reader, into *T, key []byte, after *int) {
+	r, known := t.byKey.Next(after, jsonscan.View(key))
 	switch {
 	case known && r.read != nil:
 		r.read(l, into, r.name)
@@ -185,10 +194,8 @@ func (t *Table[T]) append(dst []byte, from *T) []byte {
 
 // appendMembers appends the members to the object at the end of dst.
 func (t *Table[T]) appendMembers(dst []byte, from *T) []byte {
-	for i := range t.rows {
-		if r := &t.rows[i]; r.write != nil {
-			dst = r.write(dst, r.key, from)
-		}
+	for _, r := range t.written {
+		dst = r.write(dst, r.key, from)
 	}
 	if t.rest != nil {
 		for _, member := range *t.rest(from) {
@@ -201,10 +208,8 @@ func (t *Table[T]) appendMembers(dst []byte, from *T) []byte {
 // Visit visits the fields that are set and that have a value of their own: neither nested objects
 // nor lists of them.
 func (t *Table[T]) Visit(from *T, v Visitor) {
-	for i := range t.rows {
-		if r := &t.rows[i]; r.visit != nil {
-			r.visit(v, r.key, from)
-		}
+	for _, r := range t.visited {
+		r.visit(v, r.key, from)
 	}
 	if t.rest != nil {
 		for _, member := range *t.rest(from) {

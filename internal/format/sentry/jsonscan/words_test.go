@@ -22,6 +22,15 @@ func TestWordsFindsEach(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, map[bool]int{true: -7, false: n}[n == 7], value)
 	}
+	after := 0
+	for _, n := range []int{0, 1, 3, 900, 901, 2, 999, 0} {
+		value, ok := w.Next(&after, "key."+strconv.Itoa(n))
+		require.True(t, ok)
+		require.Equal(t, n, value)
+		_, ok = w.Next(&after, "absent")
+		require.False(t, ok)
+		require.Equal(t, n+1, after)
+	}
 	for _, absent := range []string{"", "key", "key.1000", "kex.1"} {
 		_, ok := w.Get(absent)
 		require.False(t, ok, absent)
