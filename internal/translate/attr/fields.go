@@ -273,18 +273,21 @@ func (s *Scratch) OfKind(kind event.Kind, value pcommon.Value) []byte {
 
 // AppendOfKind appends a value as JSON. It appends nothing if the value is not of the kind.
 func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
-	has := value.Type()
 	switch kind {
 	case event.KindText, event.KindID:
-		if content := value.AsString(); content != "" {
+		content := value.Str()
+		if content == "" {
+			content = value.AsString() // of another type
+		}
+		if content != "" {
 			return jsonscan.AppendJSONText(dst, content)
 		}
 	case event.KindFlag:
-		if has == pcommon.ValueTypeBool {
+		if value.Type() == pcommon.ValueTypeBool {
 			return strconv.AppendBool(dst, value.Bool())
 		}
 	case event.KindInt:
-		if has == pcommon.ValueTypeInt {
+		if value.Type() == pcommon.ValueTypeInt {
 			return strconv.AppendInt(dst, value.Int(), 10)
 		}
 	case event.KindCount:
@@ -300,18 +303,18 @@ func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
 			return append(strconv.AppendUint(append(dst, `"0x`...), a.Value, 16), '"')
 		}
 	case event.KindTexts:
-		if has == pcommon.ValueTypeSlice && value.Slice().Len() > 0 {
+		if value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() > 0 {
 			return appendTexts(dst, value.Slice())
 		}
 	case event.KindObject:
-		if has == pcommon.ValueTypeMap {
+		if value.Type() == pcommon.ValueTypeMap {
 			return AppendJSON(dst, value)
 		}
 		if text := value.Str(); strings.HasPrefix(text, "{") && jsonscan.ValidJSON([]byte(text)) {
 			return append(dst, text...)
 		}
 	case event.KindList:
-		if has == pcommon.ValueTypeSlice {
+		if value.Type() == pcommon.ValueTypeSlice {
 			return AppendJSON(dst, value)
 		}
 	case event.KindAny, event.KindFloat:
