@@ -291,7 +291,7 @@ func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
 			return strconv.AppendInt(dst, value.Int(), 10)
 		}
 	case event.KindCount:
-		if has == pcommon.ValueTypeInt && value.Int() >= 0 {
+		if value.Type() == pcommon.ValueTypeInt && value.Int() >= 0 {
 			return strconv.AppendInt(dst, value.Int(), 10)
 		}
 	case event.KindPosition:

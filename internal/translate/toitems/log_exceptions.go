@@ -17,8 +17,8 @@ import (
 // It writes JSON without structs in between: an event has hundreds of such members, and reading
 // them into structs took half of the time.
 
-// kinds are the members of an object of Sentry's schema, from its table. Members that are not in it,
-// or have another form, are omitted.
+// kinds are the members of an object of Sentry's schema, from its table. Members that are not in
+// it, or have another form, are omitted.
 type kinds = *jsonscan.Words[event.Kind]
 
 var (
