@@ -57,6 +57,15 @@ func (w *Words[V]) Put(text string, value V) {
 	*w.slot(text) = uint16(len(w.all))
 }
 
+// All visits the words in the order in which they were put.
+func (w *Words[V]) All(yield func(text string, value V) bool) {
+	for i := range w.all {
+		if !yield(w.all[i].text, w.all[i].value) {
+			return
+		}
+	}
+}
+
 // find returns the position of a word, or -1.
 func (w *Words[V]) find(text string) int {
 	if len(text) == 0 || len(w.all) == 0 {
