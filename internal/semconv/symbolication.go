@@ -17,8 +17,10 @@ const (
 
 // Honeycomb's, on log records and span events with names from a symbol file: the exception as the
 // SDK reported it. AppDebugProguardUUID is on resources, too: the UUID of the R8 mapping.
+// CodeStacktraceOriginal (project) is the stack of a message.
 const (
 	ExceptionStacktraceOriginal = "exception.stacktrace.original"
+	CodeStacktraceOriginal      = "code.stacktrace.original"
 	ExceptionTypeOriginal       = "exception.type.original"
 	AppDebugProguardUUID        = "app.debug.proguard_uuid"
 )

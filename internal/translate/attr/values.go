@@ -11,6 +11,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
@@ -216,4 +217,16 @@ func Joined(value pcommon.Value) string {
 		texts = append(texts, text.AsString())
 	}
 	return strings.Join(texts, ", ")
+}
+
+// IsTree reports whether the frames of sentry.exceptions are a tree, see event.IsTree.
+func IsTree(frames pcommon.Slice) bool {
+	return event.IsTree(frames.Len(), func(i int) bool {
+		f := frames.At(i)
+		if f.Type() != pcommon.ValueTypeMap {
+			return false
+		}
+		parent, ok := f.Map().Get("parent_index")
+		return ok && parent.Type() == pcommon.ValueTypeInt
+	})
 }

@@ -12,7 +12,8 @@ import (
 
 // This file translates exceptions and threads to lists of maps with Sentry's own keys, in Sentry's
 // order (a cause before its effect). Only frames are reversed, because the innermost frame comes
-// first everywhere in the output.
+// first everywhere in the output, except for trees: their frames refer to each other by position,
+// and none is the innermost.
 
 // putExceptions sets the chain and its headline, the last exception of the chain, which is the one
 // that was thrown.
@@ -51,7 +52,11 @@ func putStacktrace(m pcommon.Map, stack *event.Stacktrace) {
 func fillStacktrace(m pcommon.Map, stack *event.Stacktrace) {
 	frames := m.PutEmptySlice("frames")
 	frames.EnsureCapacity(len(stack.Frames))
-	for i := len(stack.Frames) - 1; i >= 0; i-- {
+	tree := stack.IsTree()
+	for i := range stack.Frames {
+		if !tree {
+			i = len(stack.Frames) - 1 - i
+		}
 		attr.PutMembers(frames.AppendEmpty().SetEmptyMap(), event.Frames, &stack.Frames[i])
 	}
 	attr.PutMembers(m, event.Stacktraces, stack)

@@ -12,6 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 )
 
 const chain = `[
@@ -276,4 +277,16 @@ func logText(t *testing.T, out plog.Logs) string {
 	text, err := (&plog.JSONMarshaler{}).MarshalLogs(out)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// TestTreeText: the text of a call tree does not read as a stack.
+func TestTreeText(t *testing.T) {
+	record := eventRecord(t, `{"exception":[{"type":"MXHangDiagnostic","value":"2 sec","stacktrace":{"frames":[
+		{"function":"main","package":"Shop","filename":"main.swift","lineno":3,"parent_index":-1,"sample_count":10},
+		{"function":"load","package":"Shop","parent_index":0,"sample_count":7},
+		{"function":"draw","package":"UIKitCore","parent_index":0}]}}]}`, Source{})
+	text := attributeText(record, "exception.stacktrace")
+	require.Equal(t, "MXHangDiagnostic: 2 sec\n    10 main (main.swift:3)\n      7 load (Shop)\n      draw (UIKitCore)", text)
+	trace, ok := stacktext.Parse(text, stacktext.Unknown)
+	require.False(t, ok, "%+v", trace)
 }

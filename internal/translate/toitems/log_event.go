@@ -87,7 +87,7 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 				out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value.Slice(), &e.scratch)
 			}
 		case semconv.SentryStacktrace:
-			out.Stacktrace = stackOf(value)
+			out.Stacktrace = StackOf(value)
 		case semconv.SentryContextTrace:
 			out.Trace.Rest = tosentry.AppendMembers(out.Trace.Rest[:0], value, &e.scratch)
 		case semconv.ThreadID:
@@ -158,7 +158,7 @@ func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
 		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal, semconv.CodeStacktrace:
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal:
 	case semconv.SentryProfileID:
 		member = attr.ContextMember{Context: "profile", Name: "profile_id"}
 	case semconv.SentryProfilerID:

@@ -12,7 +12,7 @@ import (
 
 // This file writes the lists of maps that fromsentry/log_exceptions.go creates: exceptions and
 // threads. Their members have Sentry's names. There, the innermost frame comes first; in Sentry, it
-// comes last.
+// comes last. Trees have the same order in both.
 //
 // It writes JSON without structs in between: an event has hundreds of such members, and reading
 // them into structs took half of the time.
@@ -89,14 +89,19 @@ func appendMembers(dst []byte, m pcommon.Map, members kinds) []byte {
 	return append(dst, '}')
 }
 
-// appendFrames appends the frames in reverse order.
+// appendFrames appends the frames in reverse order, unless they are a tree.
 func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return dst
 	}
 	dst = append(jsonscan.AppendKey(dst, name), '[')
-	for i := value.Slice().Len() - 1; i >= 0; i-- {
-		dst = appendMap(dst, value.Slice().At(i), inFrame)
+	frames := value.Slice()
+	tree := attr.IsTree(frames)
+	for i := range frames.Len() {
+		if !tree {
+			i = frames.Len() - 1 - i
+		}
+		dst = appendMap(dst, frames.At(i), inFrame)
 	}
 	return append(dst, ']')
 }
@@ -137,8 +142,8 @@ func ThreadsOf(list pcommon.Value) (all []event.EventThread) {
 	return all
 }
 
-// stackOf returns the stack trace that an attribute states, or nil.
-func stackOf(value pcommon.Value) *event.Stacktrace {
+// StackOf returns the stack trace that an attribute states, or nil.
+func StackOf(value pcommon.Value) *event.Stacktrace {
 	if value.Type() != pcommon.ValueTypeMap {
 		return nil
 	}

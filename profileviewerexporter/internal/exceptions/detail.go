@@ -60,8 +60,9 @@ type ExceptionAnswer struct {
 	Type    string        `json:"type"`
 	Message string        `json:"message"`
 	Handled *bool         `json:"handled,omitempty"`
-	Frames  []FrameAnswer `json:"frames"`  // innermost frame first
-	Missing int           `json:"missing"` // number of frames that are not listed
+	Tree    bool          `json:"tree,omitempty"` // the frames are a call tree, depth first
+	Frames  []FrameAnswer `json:"frames"`         // innermost frame first; of a tree, callers first
+	Missing int           `json:"missing"`        // number of frames that are not listed
 }
 
 // FrameAnswer is a call in a stack.
@@ -77,7 +78,9 @@ type FrameAnswer struct {
 	Source   string             `json:"source,omitempty"`
 	After    []string           `json:"after,omitempty"`
 	Vars     []answer.Attribute `json:"vars,omitempty"`
-	Raw      *RawFrameAnswer    `json:"raw,omitempty"` // original frame, if a symbol file changed its names
+	Raw      *RawFrameAnswer    `json:"raw,omitempty"`     // original frame, if a symbol file changed its names
+	Depth    int                `json:"depth,omitempty"`   // in a tree, the number of callers
+	Samples  int64              `json:"samples,omitempty"` // in a tree, with its callees
 }
 
 // RawFrameAnswer is a frame as the SDK reported it, before symbolication.
@@ -193,9 +196,10 @@ func (e *Error) describe(omissions *answer.Omissions) ErrorAnswer {
 // shown are the attributes that have their own part of the response.
 var shown = []string{
 	semconv.SentryExceptions, semconv.SentryBreadcrumbs, semconv.ExceptionStacktrace, semconv.ExceptionType, semconv.ExceptionMessage,
+	semconv.SentryStacktrace, semconv.CodeStacktrace,
 }
 
-// limit keeps the innermost frames.
+// limit keeps the innermost frames, or the first of a tree.
 func (e *exception) limit(frames int) {
 	if excess := len(e.frames) - frames; excess > 0 {
 		e.frames, e.omitted = e.frames[:frames], e.omitted+excess
@@ -203,7 +207,7 @@ func (e *exception) limit(frames int) {
 }
 
 func (e *exception) describe(frames int, texts *answer.Budget, omissions *answer.Omissions) ExceptionAnswer {
-	out := ExceptionAnswer{Type: texts.Text(e.kind), Message: texts.Text(e.message), Handled: e.handled, Frames: []FrameAnswer{}, Missing: e.omitted}
+	out := ExceptionAnswer{Type: texts.Text(e.kind), Message: texts.Text(e.message), Handled: e.handled, Tree: e.tree, Frames: []FrameAnswer{}, Missing: e.omitted}
 	for i := range e.frames {
 		texts := answer.PerEntry(answer.MaxTexts/2, frames, omissions)
 		out.Frames = append(out.Frames, e.frames[i].describe(&texts))
@@ -215,6 +219,7 @@ func (f *frame) describe(texts *answer.Budget) FrameAnswer {
 	out := FrameAnswer{
 		Function: texts.Text(f.function), Module: texts.Text(f.module), File: texts.Text(f.file), Line: f.line, Column: f.column,
 		InApp: f.inApp, Guess: f.guess && f.inApp != nil, Source: texts.Text(f.source),
+		Depth: f.depth, Samples: f.samples,
 	}
 	if raw := f.raw; raw != nil {
 		out.Raw = &RawFrameAnswer{Function: texts.Text(raw.function), Module: texts.Text(raw.module), File: texts.Text(raw.file), Line: raw.line, Column: raw.column}

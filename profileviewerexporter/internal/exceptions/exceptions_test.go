@@ -282,3 +282,65 @@ func TestHostileLists(t *testing.T) {
 	t.Logf("%d of %d frames", shown, maxFramesShown)
 	assert.LessOrEqual(t, shown, maxFramesShown)
 }
+
+// errorOf returns the detail of the only error of an event.
+func errorOf(t *testing.T, payload string) (ErrorAnswer, GroupAnswer) {
+	e, err := event.DecodeEvent([]byte(payload))
+	require.NoError(t, err)
+	_, s := groupsOf(t, fromsentry.EventToLogs(e, fromsentry.Source{}))
+	detail := NewDetail("")
+	_, err = Each(s.Messages(), detail.Add)
+	require.NoError(t, err)
+	return detail.Answer().Error, detail.Answer().Group
+}
+
+// TestRelativeAddress: an offset in a function (.NET) is not shown as an address.
+func TestRelativeAddress(t *testing.T) {
+	shown, _ := errorOf(t, `{"exception":[{"type":"E","stacktrace":{"frames":[{"instruction_addr":"0x105","addr_mode":"rel:0","function_id":"0x6000012"},{"instruction_addr":"0x105","addr_mode":"abs"}]}}]}`)
+	assert.Equal(t, []string{"0x105", "rel:0+0x105"}, []string{shown.Exceptions[0].Frames[0].Function, shown.Exceptions[0].Frames[1].Function})
+}
+
+// TestCallTree: a tree is shown as such. The group's place is the innermost application frame of the
+// path with most samples.
+func TestCallTree(t *testing.T) {
+	shown, group := errorOf(t, `{"exception":[{"type":"MXHangDiagnostic","stacktrace":{"frames":[
+		{"function":"main","in_app":true,"parent_index":-1,"sample_count":10},
+		{"function":"fast","in_app":true,"parent_index":0,"sample_count":3},
+		{"function":"slow","in_app":true,"parent_index":0,"sample_count":7},
+		{"function":"sqlite3_step","in_app":false,"parent_index":2,"sample_count":5}]}}]}`)
+	assert.True(t, shown.Exceptions[0].Tree)
+	var lines []string
+	for _, f := range shown.Exceptions[0].Frames {
+		lines = append(lines, fmt.Sprintf("%d %s %d", f.Depth, f.Function, f.Samples))
+	}
+	assert.Equal(t, []string{"0 main 10", "1 fast 3", "1 slow 7", "2 sqlite3_step 5"}, lines)
+	assert.Equal(t, "slow", group.Place)
+}
+
+// TestSymbolicatedTree: functions that a symbol file names for a frame are nodes above its callees.
+func TestSymbolicatedTree(t *testing.T) {
+	m := pcommon.NewMap()
+	_ = m.FromRaw(map[string]any{"stacktrace": map[string]any{"frames": []any{
+		map[string]any{"parent_index": int64(-1), "symbolicated": []any{map[string]any{"function": "inlined"}, map[string]any{"function": "main"}}},
+		map[string]any{"function": "callee", "parent_index": int64(0)},
+	}}})
+	var e exception
+	e.addStack(m, "stacktrace")
+	var lines []string
+	for _, f := range e.frames {
+		lines = append(lines, strings.Repeat(" ", f.depth)+f.function)
+	}
+	assert.Equal(t, []string{"main", " inlined", "  callee"}, lines)
+}
+
+// TestMessageStack: the stack of a message (PHP, raven) is shown like that of an exception.
+func TestMessageStack(t *testing.T) {
+	shown, group := errorOf(t, `{"message":"cart is empty","stacktrace":{"frames":[{"function":"main","filename":"index.php","lineno":3,"in_app":true},{"function":"total","filename":"cart.php","lineno":9,"in_app":true}]}}`)
+	require.Len(t, shown.Exceptions[0].Frames, 2)
+	assert.Equal(t, "total", shown.Exceptions[0].Frames[0].Function)
+	assert.Equal(t, "total cart.php", group.Place)
+	assert.Equal(t, "cart is empty", group.Message)
+	for _, a := range shown.Attributes {
+		assert.NotContains(t, []string{"sentry.stacktrace", "code.stacktrace"}, a.Key)
+	}
+}

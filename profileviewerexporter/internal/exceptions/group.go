@@ -95,16 +95,16 @@ func fingerprint(attributes pcommon.Map) (parts []string) {
 }
 
 // applicationFrames returns the frames of the application, or all frames if there are none.
-func (e *exception) applicationFrames() (own []*frame) {
-	for i := range e.frames {
-		if f := &e.frames[i]; f.inApp != nil && *f.inApp {
+func (e *exception) applicationFrames() []*frame {
+	stack := e.stack()
+	var own []*frame
+	for _, f := range stack {
+		if f.inApp != nil && *f.inApp {
 			own = append(own, f)
 		}
 	}
 	if len(own) == 0 {
-		for i := range e.frames {
-			own = append(own, &e.frames[i])
-		}
+		return stack
 	}
 	return own
 }

@@ -8,9 +8,11 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 const (
@@ -25,8 +27,9 @@ const (
 type exception struct {
 	kind, message string
 	handled       *bool
-	frames        []frame // the innermost first
-	omitted       int     // frames beyond maxFrames
+	frames        []frame // the innermost first; of a tree, callers first
+	tree          bool
+	omitted       int // frames beyond maxFrames
 }
 
 // frame is a call in a stack.
@@ -40,6 +43,8 @@ type frame struct {
 	vars                   pcommon.Map
 	hasVars                bool
 	raw                    *frame // as the SDK reported it, if a symbol file has other names
+	depth                  int    // in a tree, the number of callers
+	samples                int64  // in a tree, with its callees
 }
 
 // chainOf returns the exceptions of an error, the thrown one first.
@@ -48,6 +53,9 @@ func chainOf(attributes pcommon.Map) []exception {
 		return structured(list.Slice(), attributes)
 	}
 	thrown := exception{kind: text(attributes, semconv.ExceptionType), message: text(attributes, semconv.ExceptionMessage)}
+	if thrown.addStack(attributes, semconv.SentryStacktrace); len(thrown.frames) > 0 { // a message
+		return []exception{thrown}
+	}
 	trace, ok := stacktext.Parse(text(attributes, semconv.ExceptionStacktrace), stacktext.Unknown)
 	if !ok {
 		return []exception{thrown}
@@ -105,7 +113,7 @@ func structured(list pcommon.Slice, attributes pcommon.Map) (chain []exception) 
 		if mechanism, ok := m.Get("mechanism"); ok && mechanism.Type() == pcommon.ValueTypeMap {
 			one.handled = flag(mechanism.Map(), "handled")
 		}
-		one.addStack(m)
+		one.addStack(m, "stacktrace")
 		chain = append(chain, one)
 	}
 	if len(chain) > 0 && len(chain[0].frames) == 0 {
@@ -125,36 +133,52 @@ func (e *exception) addThreadStack(attributes pcommon.Map) {
 			continue
 		}
 		if crashed := flag(thread.Map(), "crashed"); crashed != nil && *crashed {
-			e.addStack(thread.Map())
+			e.addStack(thread.Map(), "stacktrace")
 			return
 		}
 	}
 }
 
-func (e *exception) addStack(m pcommon.Map) {
-	stack, ok := m.Get("stacktrace")
+func (e *exception) addStack(m pcommon.Map, key string) {
+	stack, ok := m.Get(key)
 	if !ok || stack.Type() != pcommon.ValueTypeMap {
 		return
 	}
-	frames, ok := stack.Map().Get("frames")
-	if !ok || frames.Type() != pcommon.ValueTypeSlice {
+	value, ok := stack.Map().Get("frames")
+	if !ok || value.Type() != pcommon.ValueTypeSlice {
 		return
 	}
-	for _, f := range frames.Slice().All() {
-		if f.Type() == pcommon.ValueTypeMap {
-			e.addFrames(f.Map())
+	frames := value.Slice()
+	e.tree = attr.IsTree(frames)
+	depths := make([]int, frames.Len()) // after the frame, in a tree
+	for i, f := range frames.All() {
+		if f.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		functions := functionsOf(f.Map())
+		if e.tree {
+			slices.Reverse(functions)
+			if p := number(f.Map(), "parent_index"); p >= 0 && p < int64(i) {
+				depths[i] = depths[p]
+			}
+		}
+		for _, function := range functions {
+			function.depth, function.samples = depths[i], number(f.Map(), "sample_count")
+			e.add(function)
+			if e.tree {
+				depths[i]++
+			}
 		}
 	}
 }
 
-// addFrames adds a frame or, if a symbol file has names for it, the functions that it consists of,
-// innermost first.
-func (e *exception) addFrames(m pcommon.Map) {
+// functionsOf returns a frame or, if a symbol file has names for it, the functions that it consists
+// of, innermost first.
+func functionsOf(m pcommon.Map) (functions []frame) {
 	raw := structuredFrame(m)
 	list, ok := m.Get("symbolicated")
 	if !ok || list.Type() != pcommon.ValueTypeSlice {
-		e.add(raw)
-		return
+		return []frame{raw}
 	}
 	for i, function := range list.Slice().All() {
 		if function.Type() != pcommon.ValueTypeMap {
@@ -165,7 +189,35 @@ func (e *exception) addFrames(m pcommon.Map) {
 		if i == list.Slice().Len()-1 { // others are inlined into it
 			f.vars, f.hasVars = raw.vars, raw.hasVars
 		}
-		e.add(f)
+		functions = append(functions, f)
+	}
+	return functions
+}
+
+// stack returns the frames, innermost first: of a tree, those of the path with most samples.
+func (e *exception) stack() (stack []*frame) {
+	if !e.tree {
+		for i := range e.frames {
+			stack = append(stack, &e.frames[i])
+		}
+		return stack
+	}
+	for callees, depth := e.frames, 0; ; depth++ {
+		heaviest := -1
+		for i := range callees {
+			if f := &callees[i]; f.depth < depth {
+				callees = callees[:i]
+				break
+			} else if f.depth == depth && (heaviest < 0 || f.samples > callees[heaviest].samples) {
+				heaviest = i
+			}
+		}
+		if heaviest < 0 {
+			slices.Reverse(stack)
+			return stack
+		}
+		stack = append(stack, &callees[heaviest])
+		callees = callees[heaviest+1:]
 	}
 }
 
@@ -177,6 +229,9 @@ func structuredFrame(m pcommon.Map) frame {
 	}
 	if f.function == "" {
 		f.function = text(m, "instruction_addr")
+		if mode := text(m, "addr_mode"); f.function != "" && event.IsRelative(mode) {
+			f.function = mode + "+" + f.function
+		}
 	}
 	if f.inApp == nil {
 		f.guessInApp(text(m, "package"))

@@ -204,9 +204,11 @@ export interface StackFrame {
   after?: string[]
   vars?: Attribute[]
   raw?: { function: string; module?: string; file?: string; line?: number; column?: number } // as the SDK reported it, before symbolication
+  depth?: number // in a tree, the number of callers
+  samples?: number
 }
 
-export interface StackException { type: string; message: string; handled?: boolean; frames: StackFrame[]; missing: number }
+export interface StackException { type: string; message: string; handled?: boolean; tree?: boolean; frames: StackFrame[]; missing: number }
 
 export interface Breadcrumb { time: string; type?: string; category?: string; level?: string; message?: string; data?: Attribute[] }
 

@@ -67,18 +67,22 @@ function Chooser({ list, chosen, all }: { list: Occurrence[]; chosen: Occurrence
   )
 }
 
+// maxIndent bounds the indentation, in levels.
+const maxIndent = 32
+
 function Exception({ exception: x, first }: { exception: StackException; first: boolean }) {
   const isLibrary = (f: StackFrame) => f.in_app === false
-  const hidden = x.frames.filter(isLibrary).length
+  const hidden = x.tree ? 0 : x.frames.filter(isLibrary).length // a tree without them has other callers
   const [all, setAll] = useState(hidden === x.frames.length)
   if (first && x.frames.length === 0 && x.missing === 0) return null
-  const shown = all ? x.frames : x.frames.filter((f) => !isLibrary(f))
+  const shown = all || x.tree ? x.frames : x.frames.filter((f) => !isLibrary(f))
   return (
     <section class="panel">
-      <h2>{!first && <small>Caused by </small>}<bdi>{first ? 'Stack' : x.type || 'Exception'}</bdi></h2>
+      <h2>{!first && <small>Caused by </small>}<bdi>{first ? (x.tree ? 'Call tree' : 'Stack') : x.type || 'Exception'}</bdi></h2>
       {!first && x.message && <p class="message"><bdi>{x.message}</bdi></p>}
       {x.frames.length === 0 && <p class="note">No stack.</p>}
-      <ol class="frames">{shown.map((f, i) => <li key={i}><Frame frame={f} open={first && i === 0} /></li>)}</ol>
+      {x.tree && <p class="note">Samples of several stacks: callers first, callees indented.</p>}
+      <ol class="frames">{shown.map((f, i) => <li key={i} style={x.tree ? { paddingInlineStart: `${Math.min(f.depth ?? 0, maxIndent)}rem` } : undefined}><Frame frame={f} open={first && i === 0} /></li>)}</ol>
       {hidden > 0 && hidden < x.frames.length && (
         <button type="button" class="quiet wide" aria-pressed={all} onClick={() => setAll(!all)}>{all ? 'Hide' : 'Show'} {plural(hidden, 'library frame')}</button>
       )}
@@ -91,6 +95,7 @@ function Frame({ frame: f, open }: { frame: StackFrame; open: boolean }) {
   const where = place(f.file || f.module, f.line, f.column)
   const title = (
     <>
+      {f.samples !== undefined && <><small>{plural(f.samples, 'sample')}</small>{' '}</>}
       <bdi class="function">{f.function || '?'}</bdi>{' '}
       <bdi class="where">{where}</bdi>{' '}
       {f.in_app !== undefined && <small>{codeOf(f)}</small>}

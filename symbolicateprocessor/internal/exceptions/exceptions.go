@@ -63,6 +63,9 @@ type source struct {
 
 func (w *writer) exception(resource, attrs pcommon.Map) {
 	_, structured := attrs.Get(semconv.SentryExceptions)
+	if !structured {
+		_, structured = attrs.Get(semconv.SentryStacktrace)
+	}
 	text, hasText := attrs.Get(semconv.ExceptionStacktrace)
 	if !structured && !hasText {
 		return
@@ -72,7 +75,7 @@ func (w *writer) exception(resource, attrs pcommon.Map) {
 	}
 	s := sourceOf(resource, attrs)
 	if structured {
-		w.sentryException(s, attrs)
+		w.sentryEvent(s, attrs)
 	} else if text.Type() == pcommon.ValueTypeStr {
 		w.textException(s, attrs, text.Str())
 	}
@@ -120,7 +123,7 @@ func (w *writer) spend(bytes int) bool {
 	return true
 }
 
-// native looks up an address. Only the address of the innermost frame is that of the instruction;
+// native looks up an address. Only the address of an innermost frame is that of the instruction;
 // others are return addresses.
 func (w *writer) native(s *source, raw string, address uint64, innermost bool) []symbols.Frame {
 	image := symbolicate.ImageAt(s.images, address)

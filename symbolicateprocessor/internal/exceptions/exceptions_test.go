@@ -345,3 +345,60 @@ func TestNativeOfSentry(t *testing.T) {
 		})
 	}
 }
+
+// TestRelativeAddress: an offset in a function (.NET) is never an address of an image.
+func TestRelativeAddress(t *testing.T) {
+	logs, attrs := record("csharp")
+	putException(attrs, "InvalidOperationException", "System",
+		map[string]any{"instruction_addr": "0x1010", "addr_mode": "rel:0", "function_id": "0x6000012"},
+		map[string]any{"instruction_addr": "0x1010", "addr_mode": "rel:" + cartID})
+	_ = attrs.PutEmptySlice("sentry.debug_meta.images").AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": "elf", "debug_id": cartID, "image_addr": "0x0", "image_size": int64(0x10000)})
+	before := attrs.AsRaw()
+	assert.Empty(t, Logs(logs, shop{t}))
+	assert.Equal(t, before, attrs.AsRaw())
+	assert.Equal(t, "InvalidOperationException: no stock\n    at rel:0+0x1010\n    at rel:"+cartID+"+0x1010", event.StacktraceText(sent(attrs), "csharp"))
+}
+
+// TestTree: the frames of a call tree keep their positions; in the text, inlined functions are nodes
+// between a frame and its callees. Only addresses of frames without callees are those of an
+// instruction.
+func TestTree(t *testing.T) {
+	logs, attrs := record("cocoa")
+	putException(attrs, "MXHangDiagnostic", "",
+		map[string]any{"instruction_addr": "0x10000101c", "parent_index": int64(-1), "sample_count": int64(9)},
+		map[string]any{"instruction_addr": "0x100001010", "parent_index": int64(0), "sample_count": int64(5)},
+		map[string]any{"instruction_addr": "0x9", "function": "idle", "parent_index": int64(1), "sample_count": int64(5)},
+		map[string]any{"instruction_addr": "0x100001010", "parent_index": int64(0), "sample_count": int64(4)})
+	images := attrs.PutEmptySlice("sentry.debug_meta.images") // MetricKit states no sizes
+	_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": "macho", "debug_id": cartID, "image_addr": "0x100000000"})
+	attrs.PutStr("exception.stacktrace", "raw")
+	before := sent(attrs)
+	counts := Logs(logs, shop{t})
+	assert.Equal(t, symbolicate.Counts{symbols.OK: 3}, counts)
+	assert.Equal(t, `MXHangDiagnostic: no stock
+    9 Cart::total (cart.cc:30)
+      9 Item::price (item.h:5)
+        5 Cart::fail (cart.cc:20)
+          5 idle
+        4 Cart::total (cart.cc:30)`, text(attrs, "exception.stacktrace"))
+	assert.Equal(t, before, sent(attrs), "Sentry gets the raw tree")
+}
+
+// TestMessage: the stack of a message is symbolicated like that of an exception.
+func TestMessage(t *testing.T) {
+	logs, attrs := record("javascript")
+	putImage(attrs, "sourcemap", url, debugID)
+	frame := attrs.PutEmptyMap("sentry.stacktrace").PutEmptySlice("frames").AppendEmpty().SetEmptyMap()
+	_ = frame.FromRaw(map[string]any{"function": "r.add", "abs_path": url, "lineno": int64(1), "colno": column(t, "throw new RangeError")})
+	attrs.PutStr("code.stacktrace", "raw")
+	counts := Logs(logs, shop{t})
+	assert.Equal(t, symbolicate.Counts{symbols.OK: 1}, counts)
+	assert.Equal(t, "    at Checkout.add (shop.ts:18:20)", text(attrs, "code.stacktrace"))
+	assert.Equal(t, "raw", text(attrs, "code.stacktrace.original"))
+	assert.Equal(t, "ok", text(attrs, "symbolication.status"))
+	_, named := frame.Get("symbolicated")
+	assert.True(t, named)
+	value, _ := attrs.Get("sentry.stacktrace")
+	assert.Equal(t, "r.add", toitems.StackOf(value).Frames[0].Function, "Sentry gets raw frames")
+	assert.Empty(t, Logs(logs, shop{t}), "once")
+}

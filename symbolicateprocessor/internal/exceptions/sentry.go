@@ -18,17 +18,20 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
 )
 
-// sentryException writes names into the frames of the exceptions and threads of an event, and
-// rewrites its stack trace.
-func (w *writer) sentryException(s *source, attrs pcommon.Map) {
-	list, _ := attrs.Get(semconv.SentryExceptions)
+// sentryEvent writes names into the frames of the exceptions, the threads and the message of an
+// event, and rewrites its stack traces.
+func (w *writer) sentryEvent(s *source, attrs pcommon.Map) {
+	list, ok := attrs.Get(semconv.SentryExceptions)
+	if !ok {
+		list = pcommon.NewValueEmpty()
+	}
 	chain := toitems.ExceptionsOf(list)
 	changed, at := false, 0
 	eachMap(list, func(m pcommon.Map) {
 		e := &chain[at]
 		at++
 		thrown := strings.TrimPrefix(e.Module+"."+e.Type, ".")
-		changed = w.stack(s, m, e.Stacktrace, thrown) || changed
+		changed = w.stackIn(s, m, e.Stacktrace, thrown) || changed
 		if class, ok := w.class(s, thrown); ok {
 			e.Module, e.Type = splitName(class)
 			m.PutStr(symbolicatedField, class)
@@ -39,19 +42,28 @@ func (w *writer) sentryException(s *source, attrs pcommon.Map) {
 	if list, ok := attrs.Get(semconv.SentryThreads); ok {
 		threads, at = toitems.ThreadsOf(list), 0
 		eachMap(list, func(m pcommon.Map) {
-			changed = w.stack(s, m, threads[at].Stacktrace, "") || changed
+			changed = w.stackIn(s, m, threads[at].Stacktrace, "") || changed
 			at++
 		})
 	}
-	if !changed || len(chain) == 0 {
+	if value, ok := attrs.Get(semconv.SentryStacktrace); ok {
+		if stack := toitems.StackOf(value); w.stack(s, value, stack, "") {
+			changed = true
+			replace(attrs, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal, event.FramesText(stack, s.platform))
+		}
+	}
+	if !changed {
 		return
 	}
-	chain = event.WithThreadStack(chain, threads)
-	text := ""
-	if event.HasFrames(chain) {
-		text = event.StacktraceText(chain, s.platform)
+	text, kind := "", ""
+	if len(chain) > 0 {
+		chain = event.WithThreadStack(chain, threads)
+		kind = chain[len(chain)-1].Type
+		if event.HasFrames(chain) {
+			text = event.StacktraceText(chain, s.platform)
+		}
 	}
-	w.done(attrs, text, chain[len(chain)-1].Type)
+	w.done(attrs, text, kind)
 }
 
 func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
@@ -69,13 +81,18 @@ func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
 // functions, in an exception that of its class.
 const symbolicatedField = "symbolicated"
 
-// stack writes names into the frames of an exception or a thread, and replaces the frames of the
-// event. It reports whether any frame was symbolicated.
-func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace, thrown string) (changed bool) {
+// stackIn is stack for the stack of an exception or a thread.
+func (w *writer) stackIn(s *source, m pcommon.Map, stack *event.Stacktrace, thrown string) bool {
+	value, ok := m.Get("stacktrace")
+	return ok && w.stack(s, value, stack, thrown)
+}
+
+// stack writes names into the frames of an attribute, and replaces the frames of the event. It
+// reports whether any frame was symbolicated.
+func (w *writer) stack(s *source, value pcommon.Value, stack *event.Stacktrace, thrown string) (changed bool) {
 	if stack == nil {
 		return false
 	}
-	value, _ := exception.Get("stacktrace")
 	list, ok := value.Map().Get("frames")
 	if !ok {
 		return false
@@ -85,24 +102,63 @@ func (w *writer) stack(s *source, exception pcommon.Map, stack *event.Stacktrace
 	if n != len(stack.Frames) { // a map with two stacks
 		return false
 	}
-	slices.Reverse(stack.Frames) // innermost first, as in the attribute
-	found := w.frames(s, stack.Frames, thrown)
-	var frames []event.EventFrame
+	tree := stack.IsTree()
+	if !tree {
+		slices.Reverse(stack.Frames) // innermost first, as in the attribute
+	}
+	found := w.frames(s, stack.Frames, tree, thrown)
 	at := 0
 	eachMap(list, func(m pcommon.Map) {
-		raw, names := &stack.Frames[at], found[at]
-		at++
+		names := &found[at]
 		if names.known && w.spend(textBytes(names.frames)) {
 			w.put(m, names.frames)
-			frames = append(frames, names.frames...)
 			changed = true
 		} else {
-			frames = append(frames, *raw)
+			names.frames = stack.Frames[at : at+1]
 		}
+		at++
 	})
-	slices.Reverse(frames)
-	stack.Frames = frames
+	stack.Frames = joined(stack.Frames, found, tree)
 	return changed
+}
+
+// joined returns the functions of all frames in Sentry's order. In a tree, the innermost function
+// of a frame is the caller of the frame's callees.
+func joined(raw []event.EventFrame, found []result, tree bool) (frames []event.EventFrame) {
+	last := make([]int64, len(found)) // position of the innermost function of each frame
+	for i := range found {
+		if !tree {
+			frames = append(frames, found[i].frames...)
+			continue
+		}
+		caller := int64(-1)
+		if p := raw[i].ParentIndex.Value; p >= 0 && p < int64(i) {
+			caller = last[p]
+		}
+		for _, f := range slices.Backward(found[i].frames) {
+			f.ParentIndex, f.SampleCount = jsonscan.Some(caller), raw[i].SampleCount
+			caller = int64(len(frames))
+			frames = append(frames, f)
+		}
+		last[i] = caller
+	}
+	if !tree {
+		slices.Reverse(frames)
+	}
+	return frames
+}
+
+// callers returns which frames called another one: their addresses are return addresses.
+func callers(stack []event.EventFrame, tree bool) []bool {
+	called := make([]bool, len(stack))
+	for i := range stack {
+		if !tree {
+			called[i] = i > 0
+		} else if p := stack[i].ParentIndex.Value; p >= 0 && p < int64(i) {
+			called[p] = true
+		}
+	}
+	return called
 }
 
 // result contains the symbolicated frames for one raw frame. If known is set and there are none,
@@ -112,14 +168,17 @@ type result struct {
 	frames []event.EventFrame
 }
 
-// frames looks up the frames of a stack, innermost first.
-func (w *writer) frames(s *source, stack []event.EventFrame, thrown string) []result {
-	results := make([]result, len(stack))
+// frames looks up the frames of a stack, innermost first, or of a tree. Relative addresses, such as
+// offsets in .NET's functions, are not those of a symbol file.
+func (w *writer) frames(s *source, stack []event.EventFrame, tree bool, thrown string) []result {
+	results, isCaller := make([]result, len(stack)), callers(stack, tree)
 	jvm := false
 	for i := range stack {
 		f := &stack[i]
 		if f.InstructionAddr.Set && f.Line == 0 {
-			results[i] = resultOf(f, w.native(s, f.Function, f.InstructionAddr.Value, i == 0), false)
+			if !event.IsRelative(f.AddrMode) {
+				results[i] = resultOf(f, w.native(s, f.Function, f.InstructionAddr.Value, !isCaller[i]), false)
+			}
 			continue
 		}
 		switch attr.Platforms[attr.FirstText(f.Platform, s.platform)].FrameType {

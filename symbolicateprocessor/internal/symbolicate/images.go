@@ -4,6 +4,7 @@ package symbolicate
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 
@@ -20,7 +21,8 @@ type Image struct {
 	apple      bool
 }
 
-// Images returns the native images of an attribute, by address.
+// Images returns the native images of an attribute, by address. An image without a size, as in
+// events from MetricKit, ends where the next one starts, as in Sentry's symbolicator.
 func Images(list pcommon.Value) (images []Image) {
 	if list.Type() != pcommon.ValueTypeSlice {
 		return nil
@@ -31,16 +33,23 @@ func Images(list pcommon.Value) (images []Image) {
 		}
 		m := element.Map()
 		start, ok := addressOf(m, "image_addr")
-		size, sized := addressOf(m, "image_size")
+		size, _ := addressOf(m, "image_size")
 		image := Image{ID: NativeID{DebugID: textOf(m, "debug_id")}, start: start, end: start + size, apple: textOf(m, "type") == "macho"}
 		if textOf(m, "type") == "elf" {
 			image.ID.BuildID = textOf(m, "code_id")
 		}
-		if ok && sized && image.end > start && image.ID != (NativeID{}) {
+		if ok && image.end >= start && image.ID != (NativeID{}) {
 			images = append(images, image)
 		}
 	}
 	slices.SortFunc(images, func(a, b Image) int { return cmp.Compare(a.start, b.start) })
+	next := uint64(math.MaxUint64)
+	for i := range slices.Backward(images) {
+		if images[i].end == images[i].start {
+			images[i].end = next
+		}
+		next = images[i].start
+	}
 	return images
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 // Stacktrace contains the frames in wire order, callers before callees, so the last frame is the
-// current one. Stacks of profiles have the opposite order.
+// current one. Stacks of profiles have the opposite order. The frames of a hang that MetricKit
+// reports are a tree (IsTree).
 // https://develop.sentry.dev/sdk/data-model/event-payloads/stacktrace/
 type Stacktrace struct {
 	Frames []EventFrame
@@ -49,7 +50,8 @@ type EventFrame struct {
 	PreContext,
 	PostContext []string // source lines around
 	ContextLine string
-	ParentIndex jsonscan.Optional[int64] // MetricKit: the frames are a tree
+	ParentIndex jsonscan.Optional[int64] // of the caller, -1 = none; see IsTree
+	SampleCount jsonscan.Optional[int64] // of a frame of a tree, with its callees
 	Rest        []NamedValue
 }
 
@@ -77,7 +79,7 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	carried[EventFrame](KindText, "lang"),
 	carried[EventFrame](KindFlag, "stack_start"),
 	integer("parent_index", func(f *EventFrame) *jsonscan.Optional[int64] { return &f.ParentIndex }),
-	carried[EventFrame](KindCount, "sample_count"),
+	integer("sample_count", func(f *EventFrame) *jsonscan.Optional[int64] { return &f.SampleCount }),
 	texts("pre_context", func(f *EventFrame) *[]string { return &f.PreContext }),
 	text("context_line", func(f *EventFrame) *string { return &f.ContextLine }),
 	texts("post_context", func(f *EventFrame) *[]string { return &f.PostContext }),
@@ -85,6 +87,17 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	carried[EventFrame](KindObject, "lock"), // Android's ANR events
 	carried[EventFrame](KindObject, "data"),
 )
+
+// IsTree reports whether the first and the last frame of a list have a parent_index: the frames are
+// the nodes of a call tree, depth first, and parent_index is the position of the caller in the list
+// (sentry-cocoa, SentryMXCallStackTree+Parsing.swift, for hangs). A list in reverse order has the
+// same answer.
+func IsTree(n int, hasParent func(i int) bool) bool { return n > 0 && hasParent(0) && hasParent(n-1) }
+
+// IsTree reports whether the frames are a tree.
+func (s *Stacktrace) IsTree() bool {
+	return IsTree(len(s.Frames), func(i int) bool { return s.Frames[i].ParentIndex.Set })
+}
 
 // IsRelative reports whether an address mode makes addresses relative to an image, as .NET does
 // ("rel:0"). Such an address means nothing without the image.

@@ -87,37 +87,52 @@ func writeFrames(b *strings.Builder, stack *Stacktrace, platform string) {
 	if stack == nil {
 		return
 	}
-	depths := treeDepths(stack.Frames)
+	if stack.IsTree() {
+		writeTree(b, stack.Frames, platform)
+		return
+	}
 	for i := len(stack.Frames) - 1; i >= 0; i-- {
-		f := &stack.Frames[i]
-		b.WriteString("    ")
-		if depths != nil {
-			b.WriteString(strings.Repeat("  ", min(depths[i], maxIndent)))
-		}
-		b.WriteString("at ")
-		b.WriteString(frameName(f, cmp.Or(f.Platform, platform)))
-		if position := framePosition(f); position != "" {
-			b.WriteString(" (")
-			b.WriteString(position)
-			b.WriteByte(')')
-		}
-		b.WriteByte('\n')
+		b.WriteString("    at ")
+		writeFrame(b, &stack.Frames[i], platform)
 	}
 }
 
-// treeDepths returns the depth of each frame below its outermost caller if the frames are a tree,
-// as MetricKit reports it: parent_index is the position of the caller. The text has the callees
-// first, each indented one level further than its caller. nil = a stack.
-func treeDepths(frames []EventFrame) (depths []int) {
+func writeFrame(b *strings.Builder, f *EventFrame, platform string) {
+	b.WriteString(frameName(f, cmp.Or(f.Platform, platform)))
+	if position := framePosition(f); position != "" {
+		b.WriteString(" (")
+		b.WriteString(position)
+		b.WriteByte(')')
+	}
+	b.WriteByte('\n')
+}
+
+// writeTree writes a call tree as Apple's `sample` does: callers first, each callee indented, with
+// its number of samples. No reader of stack traces mistakes the lines for a stack.
+//
+//	10 main (Shop)
+//	  7 loadConfiguration (Shop)
+//	  3 setupDatabase (Shop)
+func writeTree(b *strings.Builder, frames []EventFrame, platform string) {
+	depths := TreeDepths(len(frames), func(i int) int64 { return frames[i].ParentIndex.Value })
 	for i := range frames {
-		parent := frames[i].ParentIndex
-		if !parent.Set {
-			continue
+		f := &frames[i]
+		b.WriteString("    ")
+		b.WriteString(strings.Repeat("  ", min(depths[i], maxIndent)))
+		if f.SampleCount.Set {
+			b.WriteString(strconv.FormatInt(f.SampleCount.Value, 10))
+			b.WriteByte(' ')
 		}
-		if depths == nil {
-			depths = make([]int, len(frames))
-		}
-		if p := parent.Value; p >= 0 && p < int64(i) {
+		writeFrame(b, f, platform)
+	}
+}
+
+// TreeDepths returns the number of callers of each frame of a tree. A caller precedes its callees;
+// another position is that of no frame.
+func TreeDepths(n int, parent func(i int) int64) []int {
+	depths := make([]int, n)
+	for i := range depths {
+		if p := parent(i); p >= 0 && p < int64(i) {
 			depths[i] = depths[p] + 1
 		}
 	}
