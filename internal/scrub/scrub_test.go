@@ -204,6 +204,18 @@ func TestFrames(t *testing.T) {
 	}}}, got)
 }
 
+// TestStackOfMessage: the stack of a message is scrubbed like that of an exception.
+func TestStackOfMessage(t *testing.T) {
+	got, _ := after(t, newDefault(t), map[string]any{
+		"sentry.stacktrace": map[string]any{"frames": []any{map[string]any{"function": "auth", "context_line": `login(password="hunter2")`, "vars": map[string]any{"password": "x"}}}},
+		"code.stacktrace":   "at auth(cart.php:3)\nat login(password=hunter2)",
+	})
+	assert.Equal(t, map[string]any{
+		"sentry.stacktrace": map[string]any{"frames": []any{map[string]any{"function": "auth", "context_line": `login(password="[Filtered]")`, "vars": map[string]any{"password": Filtered}}}},
+		"code.stacktrace":   "at auth(cart.php:3)\nat login(password=[Filtered])",
+	}, got)
+}
+
 func TestLogBody(t *testing.T) {
 	logs := plog.NewLogs()
 	records := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords()

@@ -173,7 +173,8 @@ func TestPersonal(t *testing.T) {
 			"trace":{"data":{"http.client_ip":"SECRET","http.request.header.forwarded":"SECRET"}}},
 		"tags":{"Set-Cookie":"SECRET"},
 		"extra":{"environ":{"HTTP_COOKIE":"SECRET","REMOTE_ADDR":"SECRET","PATH":"/"}},
-		"exception":[{"type":"E","stacktrace":{"frames":[{"function":"f","vars":{"headers":[{"authorization":"SECRET"}]}}]}}]}`
+		"exception":[{"type":"E","stacktrace":{"frames":[{"function":"f","vars":{"headers":[{"authorization":"SECRET"}]}}]}}],
+		"stacktrace":{"frames":[{"function":"f","vars":{"HTTP_COOKIE":"SECRET"}}]}}`
 	for _, translate := range []func(*sentryevent.ErrorEvent, Source) plog.Logs{EventToLogs, FeedbackToLogs} {
 		e, err := sentryevent.DecodeEvent([]byte(event))
 		require.NoError(t, err)
