@@ -26,14 +26,35 @@ type Field struct {
 type Fields struct {
 	Rows    []Field
 	byField jsonscan.Words[*Field]
+	byKey   jsonscan.Words[*Field]
 }
 
 func newFields(rows ...Field) *Fields {
 	f := &Fields{Rows: rows}
 	for i := range rows {
 		f.byField.Put(rows[i].Field, &rows[i])
+		f.byKey.Put(rows[i].Key, &rows[i])
 	}
 	return f
+}
+
+// Has reports whether an attribute is in the table.
+func (f *Fields) Has(key string) bool { _, ok := f.byKey.Get(key); return ok }
+
+// KeyOf returns the attribute of a field, or "".
+func (f *Fields) KeyOf(field string) string {
+	if row, ok := f.byField.Get(field); ok {
+		return row.Key
+	}
+	return ""
+}
+
+// FieldOf returns the field of an attribute, or "".
+func (f *Fields) FieldOf(key string) string {
+	if row, ok := f.byKey.Get(key); ok {
+		return row.Field
+	}
+	return ""
 }
 
 // Put sets the attributes of the fields that are set and in the attribute table.
@@ -306,8 +327,9 @@ func AppendOfKind(dst []byte, kind event.Kind, value pcommon.Value) []byte {
 		if value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() > 0 {
 			return appendTexts(dst, value.Slice())
 		}
-	case event.KindObject:
-		if value.Type() == pcommon.ValueTypeMap {
+	case event.KindObject, event.KindMembers:
+		has := value.Type()
+		if has == pcommon.ValueTypeMap || has == pcommon.ValueTypeSlice && kind == event.KindMembers {
 			return AppendJSON(dst, value)
 		}
 		if text := value.Str(); strings.HasPrefix(text, "{") && jsonscan.ValidJSON([]byte(text)) {

@@ -204,21 +204,6 @@ func PutDecimal(m pcommon.Map, key, text string) {
 	PutText(m, key, text)
 }
 
-// Joined returns the text of a header, whose values are a list in OpenTelemetry.
-func Joined(value pcommon.Value) string {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return value.AsString()
-	}
-	if value.Slice().Len() == 1 {
-		return value.Slice().At(0).AsString()
-	}
-	var texts []string
-	for _, text := range value.Slice().All() {
-		texts = append(texts, text.AsString())
-	}
-	return strings.Join(texts, ", ")
-}
-
 // IsTree reports whether the frames of sentry.exceptions are a tree, see event.IsTree.
 func IsTree(frames pcommon.Slice) bool {
 	return event.IsTree(frames.Len(), func(i int) bool {

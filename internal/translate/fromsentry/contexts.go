@@ -12,29 +12,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// contextKeys maps members of contexts to conventional names. As in profiles, members that describe
-// the machine are on the resource; the others are on the record. Members without a conventional
-// name stay together as "sentry.context.<name>".
-var contextKeys = map[attr.ContextMember]string{
-	{Context: "profile", Name: "profile_id"}:           semconv.SentryProfileID,
-	{Context: "profile", Name: "profiler_id"}:          semconv.SentryProfilerID,
-	{Context: "replay", Name: "replay_id"}:             semconv.SentryReplayID,
-	{Context: "response", Name: "status_code"}:         semconv.HTTPResponseStatusCode,
-	{Context: "feedback", Name: "contact_email"}:       semconv.SentryFeedbackContactEmail,
-	{Context: "feedback", Name: "name"}:                semconv.SentryFeedbackName,
-	{Context: "feedback", Name: "associated_event_id"}: semconv.SentryFeedbackAssociatedEventID,
-	{Context: "feedback", Name: "url"}:                 semconv.SentryFeedbackURL,
-	{Context: "feedback", Name: "source"}:              semconv.SentryFeedbackSource,
-	{Context: "feedback", Name: "replay_id"}:           semconv.SentryReplayID,
-}
-
-// Members that do not become an attribute of the record, or become several.
-var (
-	feedbackMessage = attr.ContextMember{Context: "feedback", Name: "message"}
-	responseCookies = attr.ContextMember{Context: "response", Name: "cookies"}
-	responseHeaders = attr.ContextMember{Context: "response", Name: "headers"}
-)
-
 // MaxRecordAttributes limits the attributes of a record. At the limit, the headers of a response
 // stay together. An event may have 256 contexts with that name, each with hundreds of headers, and
 // pdata compares each new key with all earlier ones. Other attributes have their own limits.
@@ -54,28 +31,18 @@ func putContexts(attrs, resource pcommon.Map, contexts []event.NamedValue, src S
 func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Source) {
 	rest := pcommon.NewMap()
 	all := attr.EachMember(context.Value, func(member string, value []byte) {
-		name := attr.ContextMember{Context: context.Name, Name: member}
+		field := context.Name + "." + member
+		ofResource, ofRecord := attr.MachineFields.KeyOf(field), attr.ContextFields.KeyOf(field)
 		switch {
-		case name == feedbackMessage: // the body
-		case name == attr.DeviceArch:
+		case ofResource == semconv.SentryDeviceArchitecture:
 			putArchitecture(resource, attr.PlainText(value))
-		case name == responseCookies:
-			if src.IncludePII {
-				attr.PutRaw(rest, member, value)
-			}
-		case name == responseHeaders && attrs.Len() < MaxRecordAttributes:
-			if !attr.EachMember(value, func(header string, value []byte) {
-				putHeader(attrs, semconv.HTTPResponseHeaderPrefix, header, attr.PlainText(value), src)
-			}) {
-				attr.PutRaw(rest, member, value) // its text contains the other members
-			}
-		case attr.ResourceContextKeys[name] != "":
-			putScalar(resource, attr.ResourceContextKeys[name], value)
-		case contextKeys[name] != "":
-			if key := contextKeys[name]; src.IncludePII || !attr.IsPersonal(key) {
-				putScalar(attrs, key, value)
-			}
-		case !src.IncludePII && attr.IsPersonal(member):
+		case ofResource != "":
+			putScalar(resource, ofResource, value)
+		case !src.IncludePII && attr.IsPersonal(attr.FirstText(ofRecord, member)):
+		case ofRecord != "":
+			putScalar(attrs, ofRecord, value)
+		case field == "feedback.message": // the body
+		case field == "response.headers" && putResponseHeaders(attrs, value, src):
 		default:
 			attr.PutRaw(rest, member, value)
 		}
@@ -92,6 +59,18 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 	if rest.Len() > 0 {
 		rest.MoveTo(attrs.PutEmptyMap(semconv.SentryContextPrefix + context.Name))
 	}
+}
+
+// putResponseHeaders sets each header, unless there are too many.
+func putResponseHeaders(attrs pcommon.Map, value []byte, src Source) bool {
+	headers, ok := event.DecodeHeaders(value)
+	if !ok || attrs.Len() >= MaxRecordAttributes {
+		return false
+	}
+	for _, header := range headers {
+		putHeader(attrs, semconv.HTTPResponseHeaderPrefix, header.Key, header.Value, src)
+	}
+	return true
 }
 
 func putArchitecture(resource pcommon.Map, architecture string) {

@@ -121,11 +121,12 @@ func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
 
 func putUser(attrs pcommon.Map, user []event.NamedValue, src Source) {
 	for _, member := range user {
-		key := attr.FirstText(attr.UserKey(member.Name), semconv.SentryUserPrefix+member.Name)
+		known := attr.UserFields.KeyOf(member.Name)
+		key := attr.FirstText(known, semconv.SentryUserPrefix+member.Name)
 		if !src.IncludePII && attr.IsPersonal(key) || string(member.Value) == `"{{auto}}"` {
 			continue // auto: Sentry's server would insert the sender's address
 		}
-		if attr.UserKey(member.Name) != "" {
+		if known != "" {
 			attr.PutText(attrs, key, attr.PlainText(member.Value))
 			continue
 		}

@@ -360,7 +360,7 @@ func isField(key string) bool {
 		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
 		return true
 	}
-	return attr.UserField(key) != "" || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+	return attr.UserFields.Has(key) || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 func (s *service) serverName() string {

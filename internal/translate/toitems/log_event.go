@@ -134,51 +134,34 @@ func (e *logExporter) readGroup(out *event.ErrorEvent, key string, value pcommon
 		return true
 	}
 	if name, ok := strings.CutPrefix(key, semconv.HTTPResponseHeaderPrefix); ok {
-		e.headers = append(e.headers, event.NamedValue{Name: name, Value: e.scratch.Text(attr.Joined(value))})
+		e.headers = tosentry.AppendHeader(e.headers, name, value)
 		return true
 	}
-	member, known := placeOf(key)
-	if member.Context != "" {
-		e.members = append(e.members, contextMember{member, e.scratch.JSON(value)})
+	context, name, known := strings.Cut(attr.ContextFields.FieldOf(key), ".")
+	if known {
+		e.members = append(e.members, contextMember{context, name, e.scratch.JSON(value)})
 	}
-	return known
+	return known || describesRecord(key)
 }
 
 // contextMember is a member of a context, with its value as JSON.
 type contextMember struct {
-	attr.ContextMember
-	json []byte
+	context, name string
+	json          []byte
 }
 
-// placeOf returns the member of a context that an attribute contains, and reports whether the
-// attribute is such a member, is read elsewhere, or describes only the record. It is the inverse of
-// fromsentry.contextKeys, except that the replay is a separate context.
-func placeOf(key string) (member attr.ContextMember, elsewhere bool) {
+// describesRecord reports whether an attribute is read elsewhere or has no meaning without the
+// record.
+func describesRecord(key string) bool {
 	switch key {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
 		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus, semconv.UserAgentOriginal, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal:
-	case semconv.SentryProfileID:
-		member = attr.ContextMember{Context: "profile", Name: "profile_id"}
-	case semconv.SentryProfilerID:
-		member = attr.ContextMember{Context: "profile", Name: "profiler_id"}
-	case semconv.HTTPResponseStatusCode:
-		member = attr.ContextMember{Context: "response", Name: "status_code"}
-	case semconv.SentryFeedbackContactEmail:
-		member = attr.ContextMember{Context: "feedback", Name: "contact_email"}
-	case semconv.SentryFeedbackName:
-		member = attr.ContextMember{Context: "feedback", Name: "name"}
-	case semconv.SentryFeedbackAssociatedEventID:
-		member = attr.ContextMember{Context: "feedback", Name: "associated_event_id"}
-	case semconv.SentryFeedbackURL:
-		member = attr.ContextMember{Context: "feedback", Name: "url"}
-	case semconv.SentryFeedbackSource:
-		member = attr.ContextMember{Context: "feedback", Name: "source"}
-	default:
-		return member, false
+		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus,
+		semconv.UserAgentOriginal, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal:
+		return true
 	}
-	return member, true
+	return false
 }
 
 // fillContexts adds to the contexts that have been read those of the resource and the members that
@@ -200,10 +183,10 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 		}
 	}
 	for _, member := range e.members {
-		e.contexts.Put(member.Context, member.Name, member.json)
+		e.contexts.Put(member.context, member.name, member.json)
 	}
 	if len(e.headers) > 0 {
-		e.contexts.Put("response", "headers", e.scratch.Object(pcommon.Map{}, e.headers))
+		e.contexts.Put("response", "headers", event.AppendHeaders(nil, e.headers))
 	}
 }
 

@@ -67,8 +67,8 @@ type logExporter struct {
 	header   attr.TraceHeader
 	request  event.HTTPRequest
 	contexts tosentry.Contexts
-	members  []contextMember    // of contexts
-	headers  []event.NamedValue // of the response
+	members  []contextMember // of contexts
+	headers  []event.Tag     // of the response
 	tags     map[string]bool
 	exceptions,
 	threads pcommon.Value // lists

@@ -292,7 +292,7 @@ func expectContexts(e *event.ErrorEvent) {
 			continue
 		}
 		for name, value := range members {
-			if text := attr.JsonText(value); attr.ResourceContextKeys[attr.ContextMember{Context: e.Contexts[i].Name, Name: name}] != "" && text != "" {
+			if text := attr.JsonText(value); attr.MachineFields.KeyOf(e.Contexts[i].Name+"."+name) != "" && text != "" {
 				members[name] = attr.JsonString(strings.TrimSpace(text))
 			}
 			switch e.Contexts[i].Name + "." + name {
@@ -343,4 +343,91 @@ func expectRequest(e *event.ErrorEvent) {
 		request.Headers = append(request.Headers, event.Tag{Key: strings.ToLower(header.Key), Value: header.Value})
 	}
 	e.Request = &request
+}
+
+// backOf returns the payload of an event after OTLP.
+func backOf(t *testing.T, payload string) string {
+	sent, err := event.DecodeEvent([]byte(payload))
+	require.NoError(t, err)
+	back := FromLogs(fromsentry.EventToLogs(sent, fromsentry.Source{ProjectID: "1", IncludePII: true, ReceivedNano: receivedNano}), LogOptions{Options: options})
+	require.Empty(t, back.Lost)
+	require.Empty(t, back.Flaws)
+	require.Len(t, back.Items, 1)
+	return string(back.Items[0].Payload)
+}
+
+// members returns an object or a list of JSON with n elements.
+func members(n int, element func(i int) string, brackets string) string {
+	var all []string
+	for i := range n {
+		all = append(all, element(i))
+	}
+	return brackets[:1] + strings.Join(all, ",") + brackets[1:]
+}
+
+// TestLargeObjectsThereAndBack: objects with more members than an attribute may have come back as
+// objects. Only those inside other values become text; the receiver counts them.
+func TestLargeObjectsThereAndBack(t *testing.T) {
+	number := func(i int) string { return fmt.Sprintf(`"k%d":%d`, i, i) }
+	version := func(i int) string { return fmt.Sprintf(`"package-%d":"1.%d"`, i, i) }
+	for field, object := range map[string]string{
+		"extra": members(600, number, "{}"), "modules": members(900, version, "{}"), "_meta": members(600, number, "{}"),
+	} {
+		got := backOf(t, fmt.Sprintf(`{"event_id":"c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1","level":"error",%q:%s}`, field, object))
+		require.True(t, strings.Contains(got, fmt.Sprintf(`%q:%s`, field, object)), field)
+	}
+	wide := members(600, number, "{}")
+	for _, part := range []string{
+		`"breadcrumbs":{"values":[{"message":"m","data":%s}]}`,
+		`"vars":%s`,
+		`"mechanism":{"type":"generic","data":%s}`,
+		`"shop":%s`,
+		`"device":%s`,
+	} {
+		part = fmt.Sprintf(part, wide)
+		payload := `{"event_id":"c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1",` + part + `}`
+		switch {
+		case strings.HasPrefix(part, `"vars`):
+			payload = `{"exception":{"values":[{"type":"E","stacktrace":{"frames":[{"function":"f",` + part + `}]}}]}}`
+		case strings.HasPrefix(part, `"mechanism`):
+			payload = `{"exception":{"values":[{"type":"E",` + part + `}]}}`
+		case strings.HasPrefix(part, `"shop`), strings.HasPrefix(part, `"device`):
+			payload = `{"contexts":{` + part + `,"os":{"name":"iOS"}}}`
+		}
+		require.True(t, strings.Contains(backOf(t, payload), part), part[:20])
+	}
+
+	sent, err := event.DecodeEvent([]byte(`{"extra":{"nested":` + wide + `}}`))
+	require.NoError(t, err)
+	require.Equal(t, 1, sent.Flaws[0].Count, "too_many_members")
+}
+
+// TestHeadersThereAndBack: each value of a repeated header comes back. Sentry's ingest keeps pairs,
+// and joins the values of a list.
+func TestHeadersThereAndBack(t *testing.T) {
+	for _, sent := range []string{
+		`[["accept","a"],["x-trace","1"],["x-trace","2"]]`,
+		`{"accept":"a","x-trace":["1","2"]}`,
+	} {
+		got := backOf(t, fmt.Sprintf(`{"request":{"url":"http://shop/","headers":%s},"contexts":{"response":{"headers":%[1]s,"status_code":200}}}`, sent))
+		const want = `"headers":[["accept","a"],["x-trace","1"],["x-trace","2"]]`
+		require.Equal(t, 2, strings.Count(got, want), got)
+	}
+	got := backOf(t, `{"request":{"url":"http://shop/","headers":[["accept","a"]]},"contexts":{"response":{"headers":[["via","1.1"]]}}}`)
+	require.Contains(t, got, `"headers":{"accept":"a"}`)
+	require.Contains(t, got, `"headers":{"via":"1.1"}`)
+}
+
+// TestTreeThereAndBack: the frames of a call tree keep order and positions; a list in which only some
+// frames have a parent is a stack.
+func TestTreeThereAndBack(t *testing.T) {
+	for _, frames := range []string{
+		`[{"function":"main","parent_index":-1,"sample_count":3},{"function":"a","parent_index":0,"sample_count":1},{"function":"b","parent_index":0,"sample_count":2}]`,
+		`[{"function":"main"},{"function":"a","parent_index":0},{"function":"b","parent_index":0}]`,
+		`[{"function":"main","parent_index":-1},{"function":"a","parent_index":0},{"function":"b"}]`,
+		`[{"function":"only","parent_index":-1}]`,
+	} {
+		got := backOf(t, `{"exception":{"values":[{"type":"MXHangDiagnostic","stacktrace":{"frames":`+frames+`}}]},"threads":{"values":[{"id":"0","stacktrace":{"frames":`+frames+`}}]}}`)
+		require.Equal(t, 2, strings.Count(got, `"frames":`+frames), got)
+	}
 }

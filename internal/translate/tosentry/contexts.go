@@ -3,7 +3,6 @@
 package tosentry
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -127,28 +126,17 @@ func (c *context) object(scratch *attr.Scratch) []byte {
 	switch {
 	case c.json != nil:
 		return c.json
-	case len(c.members) == 0:
-		return scratch.JSON(c.sent)
-	case c.sent == (pcommon.Value{}) || c.sent.Type() != pcommon.ValueTypeMap:
+	case c.sent == (pcommon.Value{}):
 		return scratch.Object(pcommon.Map{}, c.members)
+	case c.sent.Type() == pcommon.ValueTypeMap && len(c.members) > 0:
+		return scratch.Object(c.sent.Map(), c.members)
 	}
-	return scratch.Object(c.sent.Map(), c.members)
-}
-
-// machineKey is a member of a context that is on the resource, with its attribute.
-type machineKey struct {
-	attr.ContextMember
-	from string
-}
-
-// machineKeys are in a fixed order.
-var machineKeys = func() []machineKey {
-	keys := []machineKey{{attr.DeviceArch, semconv.SentryDeviceArchitecture}}
-	for member, from := range attr.ResourceContextKeys {
-		keys = append(keys, machineKey{member, from})
+	// The text of an object with too many members contains also those of other attributes.
+	if object := scratch.OfKind(event.KindObject, c.sent); object != nil {
+		return object
 	}
-	slices.SortFunc(keys, func(a, b machineKey) int {
-		return cmp.Or(strings.Compare(a.Context, b.Context), strings.Compare(a.Name, b.Name))
-	})
-	return keys
-}()
+	if len(c.members) == 0 {
+		return scratch.JSON(c.sent)
+	}
+	return scratch.Object(pcommon.Map{}, c.members)
+}

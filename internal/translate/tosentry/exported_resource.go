@@ -3,6 +3,8 @@
 package tosentry
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -27,14 +29,15 @@ type Resource struct {
 func (r *Resource) Read(attrs pcommon.Map) {
 	r.scratch.Reset()
 	*r = Resource{Map: attrs, FromSentry: IsFromSentry(attrs), machine: Contexts{all: r.machine.all[:0]}, Typed: r.Typed[:0], scratch: r.scratch}
-	for _, key := range machineKeys {
-		value, ok := attrs.Get(key.from)
-		if !ok && key.from == semconv.SentryDeviceArchitecture {
+	for _, row := range attr.MachineFields.Rows {
+		value, ok := attrs.Get(row.Key)
+		if !ok && row.Key == semconv.SentryDeviceArchitecture {
 			value, ok = attrs.Get(semconv.HostArch)
 		}
 		if ok {
 			json := r.scratch.JSON(value)
-			r.machine.Put(key.Context, key.Name, json)
+			context, member, _ := strings.Cut(row.Field, ".")
+			r.machine.Put(context, member, json)
 			r.Size += len(json)
 		}
 	}

@@ -110,13 +110,10 @@ func hasField(key string, fromSentry bool) bool {
 	switch key {
 	case semconv.TelemetrySDKName, semconv.TelemetrySDKVersion,
 		semconv.SentryProjectID, semconv.SentryPlatform, semconv.SentryRelease, semconv.SentryDist,
-		semconv.SentryDeviceArchitecture, semconv.HostArch,
-		semconv.OSType, semconv.OSName, semconv.OSVersion, semconv.OSBuildID,
-		semconv.DeviceManufacturer, semconv.DeviceModelIdentifier, semconv.DeviceSimulator,
-		semconv.ProcessRuntimeName, semconv.ProcessRuntimeVersion:
+		semconv.HostArch, semconv.OSType:
 		return true
 	case semconv.ServiceName, semconv.ServiceVersion, semconv.DeploymentEnvironmentName, semconv.TelemetrySDKLanguage:
 		return fromSentry
 	}
-	return false
+	return attr.MachineFields.Has(key)
 }

@@ -93,7 +93,6 @@ func transactionLines(t *event.Transaction) []string {
 	return golden.JSONLines(payload)
 }
 
-
 // expectedTransaction returns the original with the documented differences.
 func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	t := *sent
@@ -231,7 +230,7 @@ func expectMachine(t *event.Transaction) {
 			delete(members, "headers")
 		}
 		for name, value := range members {
-			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.ResourceContextKeys[attr.ContextMember{Context: contexts[i].Name, Name: name}] != "" {
+			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.MachineFields.KeyOf(contexts[i].Name+"."+name) != "" {
 				members[name] = attr.JsonString(strings.TrimSpace(text))
 			}
 		}

@@ -72,7 +72,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
 		case key == semconv.SentryReplayID, strings.HasPrefix(key, semconv.SentryRequestPrefix) && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
-		case attr.UserField(key) != "" && (e.resource.FromSentry || key != semconv.ClientAddress):
+		case attr.UserFields.Has(key) && (e.resource.FromSentry || key != semconv.ClientAddress):
 		default:
 			rest = append(rest, member)
 		}
@@ -122,14 +122,14 @@ func AppendUser(user []event.NamedValue, attrs pcommon.Map, fromSentry bool, scr
 // AppendUserField appends the field that an attribute states, and reports whether the attribute is
 // one of the user.
 func AppendUserField(user []event.NamedValue, key string, value pcommon.Value, fromSentry bool, scratch *attr.Scratch) ([]event.NamedValue, bool) {
-	if name := attr.UserField(key); name != "" {
+	if name := attr.UserFields.FieldOf(key); name != "" {
 		if fromSentry || key != semconv.ClientAddress {
 			user = append(user, event.NamedValue{Name: name, Value: scratch.Text(value.AsString())})
 		}
 		return user, true
 	}
 	name, ok := strings.CutPrefix(key, semconv.SentryUserPrefix)
-	if ok && name != "" && attr.UserKey(name) == "" {
+	if ok && name != "" && attr.UserFields.KeyOf(name) == "" {
 		user = append(user, event.NamedValue{Name: name, Value: scratch.JSON(value)})
 	}
 	return user, ok
@@ -171,15 +171,15 @@ func ReadRequest(r *event.HTTPRequest, key string, value pcommon.Value, scratch 
 		}
 		name, ok := strings.CutPrefix(key, semconv.HTTPRequestHeaderPrefix)
 		if ok {
-			r.Headers = appendHeader(r.Headers, name, value)
+			r.Headers = AppendHeader(r.Headers, name, value)
 		}
 		return ok
 	}
 	return true
 }
 
-// appendHeader appends a header with each of its values.
-func appendHeader(headers []event.Tag, name string, value pcommon.Value) []event.Tag {
+// AppendHeader appends a header with each of its values.
+func AppendHeader(headers []event.Tag, name string, value pcommon.Value) []event.Tag {
 	if value.Type() != pcommon.ValueTypeSlice {
 		return append(headers, event.Tag{Key: name, Value: value.AsString()})
 	}

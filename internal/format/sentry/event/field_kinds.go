@@ -28,6 +28,7 @@ const (
 	KindTexts                 // list of texts
 	KindObject                // object with any members
 	KindList                  // list of any elements
+	KindMembers               // object or list
 	KindAny                   // any JSON
 	KindStack                 // a stack trace, with its own table
 	KindFrames                // a list of frames, with their own table

@@ -83,8 +83,8 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	texts("pre_context", func(f *EventFrame) *[]string { return &f.PreContext }),
 	text("context_line", func(f *EventFrame) *string { return &f.ContextLine }),
 	texts("post_context", func(f *EventFrame) *[]string { return &f.PostContext }),
-	carried[EventFrame](KindAny, "vars"),    // local variables: an object, or a list from PHP
-	carried[EventFrame](KindObject, "lock"), // Android's ANR events
+	carried[EventFrame](KindMembers, "vars"), // local variables: a list from PHP
+	carried[EventFrame](KindObject, "lock"),  // Android's ANR events
 	carried[EventFrame](KindObject, "data"),
 )
 

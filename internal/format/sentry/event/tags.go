@@ -25,15 +25,31 @@ func tags[T any](key string, at func(*T) *[]Tag) row[T] {
 func headers[T any](key string, at func(*T) *[]Tag) row[T] {
 	r := tags(key, at)
 	r.write = func(dst []byte, key string, t *T) []byte {
-		all := *at(t)
-		for i := range all {
-			if slices.ContainsFunc(all[:i], func(other Tag) bool { return other.Key == all[i].Key }) {
-				return appendPairs(jsonscan.AppendKey(dst, key), all)
-			}
+		if all := *at(t); len(all) > 0 {
+			return AppendHeaders(jsonscan.AppendKey(dst, key), all)
 		}
-		return appendTags(dst, key, all)
+		return dst
 	}
 	return r
+}
+
+// DecodeHeaders reads headers. It reports false if it does not return all of them.
+func DecodeHeaders(json []byte) (all []Tag, ok bool) {
+	l := newReader(json)
+	all = l.tags("headers")
+	return all, l.S.Err == nil && len(l.Flaws) == 0
+}
+
+// AppendHeaders appends headers as an object or, if one occurs several times, as a list of pairs,
+// of which Sentry's ingest keeps each. It joins the values of a list (relay-event-schema,
+// protocol/request.rs), which destroys cookies.
+func AppendHeaders(dst []byte, all []Tag) []byte {
+	for i := range all {
+		if slices.ContainsFunc(all[:i], func(other Tag) bool { return other.Key == all[i].Key }) {
+			return appendPairs(dst, all)
+		}
+	}
+	return appendTagObject(dst, all)
 }
 
 func (l *reader) tags(field string) (all []Tag) {
@@ -86,7 +102,11 @@ func appendTags(dst []byte, key string, tags []Tag) []byte {
 	if len(tags) == 0 {
 		return dst
 	}
-	dst = append(jsonscan.AppendKey(dst, key), '{')
+	return appendTagObject(jsonscan.AppendKey(dst, key), tags)
+}
+
+func appendTagObject(dst []byte, tags []Tag) []byte {
+	dst = append(dst, '{')
 	for i := range tags {
 		dst = jsonscan.AppendJSONText(jsonscan.AppendName(dst, tags[i].Key), tags[i].Value)
 	}
