@@ -508,3 +508,24 @@ func TestTraceHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatedHeaders: each value of a header of a request comes back, in the request of the
+// transaction and in the data of its span.
+func TestRepeatedHeaders(t *testing.T) {
+	traces := otelTraces()
+	root := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(1)
+	list := root.Attributes().PutEmptySlice("http.request.header.x-trace")
+	list.AppendEmpty().SetStr("1")
+	list.AppendEmpty().SetStr("2")
+	root.Attributes().PutEmptySlice("http.request.header.accept").AppendEmpty().SetStr("a")
+	out := TracesToTransactions(traces, exportOptions)
+	require.Empty(t, ingestSpansVerdict(&out.Items[0]))
+	payload := string(out.Items[0].Payload)
+	require.Contains(t, payload, `"headers":[["x-trace","1"],["x-trace","2"],["accept","a"]]`)
+	require.Contains(t, payload, `"http.request.header.x-trace":["1","2"]`)
+
+	sent, err := event.DecodeTransaction(out.Items[0].Payload)
+	require.NoError(t, err)
+	again := TracesToTransactions(fromsentry.TransactionToTraces(sent, fromsentry.Source{ProjectID: "1", IncludePII: true}), exportOptions)
+	require.Contains(t, string(again.Items[0].Payload), `"headers":[["x-trace","1"],["x-trace","2"],["accept","a"]]`)
+}

@@ -280,7 +280,9 @@ func expectRequest(t *event.Transaction) {
 			if json.Unmarshal(member.Value, &list) != nil {
 				list = []string{attr.PlainText(member.Value)}
 			}
-			r.Headers = append(r.Headers, event.Tag{Key: name, Value: strings.Join(list, ", ")})
+			for _, value := range list {
+				r.Headers = append(r.Headers, event.Tag{Key: name, Value: value})
+			}
 		}
 	}
 	t.Request = nil
