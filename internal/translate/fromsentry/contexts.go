@@ -64,7 +64,7 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 // putResponseHeaders sets each header, unless there are too many.
 func putResponseHeaders(attrs pcommon.Map, value []byte, src Source) bool {
 	headers, ok := event.DecodeHeaders(value)
-	if !ok || attrs.Len() >= MaxRecordAttributes {
+	if !ok || len(headers) > attr.MaxMembers || attrs.Len() >= MaxRecordAttributes {
 		return false
 	}
 	for _, header := range headers {

@@ -371,7 +371,7 @@ func TestLargeObjectsThereAndBack(t *testing.T) {
 	number := func(i int) string { return fmt.Sprintf(`"k%d":%d`, i, i) }
 	version := func(i int) string { return fmt.Sprintf(`"package-%d":"1.%d"`, i, i) }
 	for field, object := range map[string]string{
-		"extra": members(600, number, "{}"), "modules": members(900, version, "{}"), "_meta": members(600, number, "{}"),
+		"extra": members(600, number, "{}"), "modules": members(900, version, "{}"), "_meta": members(600, number, "{}"), "tags": members(900, version, "{}"),
 	} {
 		got := backOf(t, fmt.Sprintf(`{"event_id":"c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1c1","level":"error",%q:%s}`, field, object))
 		require.True(t, strings.Contains(got, fmt.Sprintf(`%q:%s`, field, object)), field)

@@ -12,6 +12,11 @@ import (
 // Tag is a key with a text value.
 type Tag struct{ Key, Value string }
 
+// maxTags bounds the tags, and the headers, of an element. Ingest has no limit for tags, and SDKs
+// send a few dozen. pdata compares each with all attributes before it: with 1,000, that takes about
+// as long as with the attributes that an event may have otherwise (fromsentry.MaxRecordAttributes).
+const maxTags = 1000
+
 // tags are an object or a list of pairs, because Sentry's schema allows both. Null means no value.
 func tags[T any](key string, at func(*T) *[]Tag) row[T] {
 	return row[T]{
@@ -91,7 +96,7 @@ func (l *reader) addTag(all []Tag, key, value string) []Tag {
 	if key == "" || value == "" {
 		return all
 	}
-	if len(all) == jsonscan.MaxAttributes {
+	if len(all) == maxTags {
 		l.AddFlaw("too_many")
 		return all
 	}
