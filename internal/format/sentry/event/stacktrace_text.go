@@ -114,9 +114,12 @@ func writeFrame(b *strings.Builder, f *EventFrame, platform string) {
 //	  7 loadConfiguration (Shop)
 //	  3 setupDatabase (Shop)
 func writeTree(b *strings.Builder, frames []EventFrame, platform string) {
-	depths := TreeDepths(len(frames), func(i int) int64 { return frames[i].ParentIndex.Value })
+	depths := make([]int, len(frames))
 	for i := range frames {
 		f := &frames[i]
+		if p := f.ParentIndex.Value; p >= 0 && p < int64(i) { // a caller precedes its callees
+			depths[i] = depths[p] + 1
+		}
 		b.WriteString("    ")
 		b.WriteString(strings.Repeat("  ", min(depths[i], maxIndent)))
 		if f.SampleCount.Set {
@@ -125,18 +128,6 @@ func writeTree(b *strings.Builder, frames []EventFrame, platform string) {
 		}
 		writeFrame(b, f, platform)
 	}
-}
-
-// TreeDepths returns the number of callers of each frame of a tree. A caller precedes its callees;
-// another position is that of no frame.
-func TreeDepths(n int, parent func(i int) int64) []int {
-	depths := make([]int, n)
-	for i := range depths {
-		if p := parent(i); p >= 0 && p < int64(i) {
-			depths[i] = depths[p] + 1
-		}
-	}
-	return depths
 }
 
 // maxIndent bounds the indentation of a frame, so that the text grows with the number of frames.
