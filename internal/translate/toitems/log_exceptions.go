@@ -119,26 +119,31 @@ func appendStacktrace(dst []byte, name string, value pcommon.Value) []byte {
 }
 
 // ExceptionsOf returns the exceptions of an event. There is one for each map of the list.
-func ExceptionsOf(list pcommon.Value) (all []event.Exception) {
-	eachMap(list, func(m pcommon.Map) {
-		var x event.Exception
-		if e := decode("exception", m, inException); len(e.Exceptions) == 1 {
-			x = e.Exceptions[0]
-		}
-		all = append(all, x)
-	})
-	return all
+func ExceptionsOf(list pcommon.Value) []event.Exception {
+	return decoded(list, "exception", inException, func(e *event.ErrorEvent) []event.Exception { return e.Exceptions })
 }
 
 // ThreadsOf returns the threads of an event. There is one for each map of the list.
-func ThreadsOf(list pcommon.Value) (all []event.EventThread) {
-	eachMap(list, func(m pcommon.Map) {
-		var x event.EventThread
-		if e := decode("threads", m, inThread); len(e.Threads) == 1 {
-			x = e.Threads[0]
+func ThreadsOf(list pcommon.Value) []event.EventThread {
+	return decoded(list, "threads", inThread, func(e *event.ErrorEvent) []event.EventThread { return e.Threads })
+}
+
+// decoded decodes each map as an event with one element in a list.
+func decoded[T any](list pcommon.Value, field string, members kinds, of func(*event.ErrorEvent) []T) (all []T) {
+	if list.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	for _, element := range list.Slice().All() {
+		if element.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		var x T
+		payload := append([]byte(`{"`+field+`":[`), '{')
+		if e, err := event.DecodeEvent(append(appendMembers(payload, element.Map(), members), `]}`...)); err == nil && len(of(e)) == 1 {
+			x = of(e)[0]
 		}
 		all = append(all, x)
-	})
+	}
 	return all
 }
 
@@ -152,26 +157,4 @@ func StackOf(value pcommon.Value) *event.Stacktrace {
 		return nil
 	}
 	return e.Stacktrace
-}
-
-// eachMap visits the maps of a list.
-func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
-	if list.Type() != pcommon.ValueTypeSlice {
-		return
-	}
-	for _, element := range list.Slice().All() {
-		if element.Type() == pcommon.ValueTypeMap {
-			visit(element.Map())
-		}
-	}
-}
-
-// decode decodes an event with one element in a list.
-func decode(field string, m pcommon.Map, members kinds) *event.ErrorEvent {
-	payload := append([]byte(`{"`+field+`":[`), '{')
-	e, err := event.DecodeEvent(append(appendMembers(payload, m, members), `]}`...))
-	if err != nil {
-		return &event.ErrorEvent{}
-	}
-	return e
 }

@@ -131,9 +131,10 @@ var eventRows = []row[ErrorEvent]{
 // Events is the table of ErrorEvent. The names before "sentry.interfaces" are those of raven.
 var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, append(eventRows[:len(eventRows):len(eventRows)],
 	message(func(e *ErrorEvent) *Message { return &e.Message }),
-	exceptionList(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException)),
+	listed(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException), ListWriter.AppendExceptions).
+		or("sentry.interfaces.Exception"),
 	stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }),
-	threadList(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil)),
+	listed(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil), ListWriter.AppendThreads),
 	carried[ErrorEvent](KindObject, "template").or("sentry.interfaces.Template"),
 	row[ErrorEvent]{
 		key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
@@ -145,26 +146,14 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 // or adds aliases.
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
 
-// exceptionList makes the row write the list of e.Lists, if there is one.
-func exceptionList(r row[ErrorEvent]) row[ErrorEvent] {
+// listed makes a row write the list of e.Lists, if there is one.
+func listed(r row[ErrorEvent], appendList func(ListWriter, []byte) []byte) row[ErrorEvent] {
 	own := r.write
 	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {
 		if e.Lists == nil {
 			return own(dst, key, e)
 		}
-		return appendValues(dst, key, e.Lists.AppendExceptions)
-	}
-	return r.or("sentry.interfaces.Exception")
-}
-
-// threadList is exceptionList for threads.
-func threadList(r row[ErrorEvent]) row[ErrorEvent] {
-	own := r.write
-	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {
-		if e.Lists == nil {
-			return own(dst, key, e)
-		}
-		return appendValues(dst, key, e.Lists.AppendThreads)
+		return appendValues(dst, key, func(dst []byte) []byte { return appendList(e.Lists, dst) })
 	}
 	return r
 }
@@ -190,23 +179,21 @@ func (l *reader) contexts(e *ErrorEvent, name string) {
 			TraceContexts.read(l, &e.Trace)
 			return
 		}
-		l.keep(&e.Contexts, []byte(key))
+		l.keep(&e.Contexts, key)
 	})
 }
 
+var traceContext = object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace })
+
 func (e *ErrorEvent) appendContexts(dst []byte, key string) []byte {
 	before := len(dst)
-	dst = append(jsonscan.AppendKey(dst, key), `{"trace":{`...)
+	dst = append(jsonscan.AppendKey(dst, key), '{')
 	empty := len(dst)
-	if dst = TraceContexts.appendMembers(dst, &e.Trace); len(dst) == empty {
-		dst = dst[:empty-len(`"trace":{`)]
-	} else {
-		dst = append(dst, '}')
-	}
+	dst = traceContext.write(dst, "trace", e)
 	for i := range e.Contexts {
 		dst = e.Contexts[i].append(dst)
 	}
-	if dst[len(dst)-1] == '{' {
+	if len(dst) == empty {
 		return dst[:before]
 	}
 	return append(dst, '}')

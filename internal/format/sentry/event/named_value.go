@@ -2,11 +2,7 @@
 
 package event
 
-import (
-	"strings"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-)
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 
 // NamedValue is a member of an object with arbitrary keys.
 type NamedValue struct {
@@ -25,16 +21,7 @@ func named[T any](key string, at func(*T) *[]NamedValue) row[T] {
 
 func (l *reader) namedValues(field string) []NamedValue {
 	all := l.valueBuf[:0]
-	l.Object(field, func(key string) {
-		value := l.Raw()
-		switch {
-		case value == nil || key == "":
-		case len(all) == jsonscan.MaxAttributes:
-			l.AddFlaw("too_many")
-		default:
-			all = append(all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
-		}
-	})
+	l.Object(field, func(key string) { l.keep(&all, key) })
 	l.valueBuf = all
 	return jsonscan.Clipped(all)
 }

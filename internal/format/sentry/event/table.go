@@ -4,6 +4,7 @@ package event
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -137,7 +138,7 @@ func (t *Table[T]) member(l *reader, into *T, key []byte, after *int) {
 	case known && r.kind != kindNone:
 		carry(t.rest(into), r.key, l.JSON(r.kind, r.name))
 	case !known && t.unknown == keepUnknown:
-		l.keep(t.rest(into), key)
+		l.keep(t.rest(into), string(key))
 	case !known && t.unknown == ignoreUnknown:
 		l.S.Skip()
 	default:
@@ -159,15 +160,15 @@ func carry(rest *[]NamedValue, key string, value []byte) {
 	*rest = append(*rest, NamedValue{key, value})
 }
 
-// keep stores the value of an unknown member, as ingest does.
-func (l *reader) keep(rest *[]NamedValue, key []byte) {
+// keep stores the value of a member with an arbitrary key.
+func (l *reader) keep(all *[]NamedValue, key string) {
 	value := l.Raw()
 	switch {
-	case value == nil || len(key) == 0:
-	case len(*rest) >= jsonscan.MaxAttributes:
+	case value == nil || key == "":
+	case len(*all) >= jsonscan.MaxAttributes:
 		l.AddFlaw("too_many")
 	default:
-		*rest = append(*rest, NamedValue{string(jsonscan.ValidUTF8(key)), value})
+		*all = append(*all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
 	}
 }
 

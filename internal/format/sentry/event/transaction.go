@@ -106,7 +106,7 @@ func (t *Transaction) contexts(l *reader, name string) {
 		case "profile":
 			profileContexts.read(l, t)
 		default:
-			l.keep(&t.Contexts, []byte(key))
+			l.keep(&t.Contexts, key)
 		}
 	})
 }
