@@ -106,31 +106,31 @@ var UserFields = newFields(
 	Field{Key: semconv.ClientAddress, Field: "ip_address", Personal: true},
 )
 
-// The attribute tables of members of contexts, by <context>.<member>: as in profiles, members that
+// The attribute tables of members of contexts, by <context>/<member>: as in profiles, members that
 // describe the machine are on the resource, the others on the record. Members without an attribute
 // of their own stay together as sentry.context.<context>.
 var (
 	MachineFields = newFields(
-		Field{Key: semconv.SentryDeviceArchitecture, Field: "device.arch"}, // and host.arch, with the values of the convention
-		Field{Key: semconv.DeviceManufacturer, Field: "device.manufacturer"},
-		Field{Key: semconv.DeviceModelIdentifier, Field: "device.model_id"},
-		Field{Key: semconv.DeviceSimulator, Field: "device.simulator"},
-		Field{Key: semconv.OSBuildID, Field: "os.build"},
-		Field{Key: semconv.OSName, Field: "os.name"},
-		Field{Key: semconv.OSVersion, Field: "os.version"},
-		Field{Key: semconv.ProcessRuntimeName, Field: "runtime.name"},
-		Field{Key: semconv.ProcessRuntimeVersion, Field: "runtime.version"},
+		Field{Key: semconv.SentryDeviceArchitecture, Field: "device/arch"}, // and host.arch, with the values of the convention
+		Field{Key: semconv.DeviceManufacturer, Field: "device/manufacturer"},
+		Field{Key: semconv.DeviceModelIdentifier, Field: "device/model_id"},
+		Field{Key: semconv.DeviceSimulator, Field: "device/simulator"},
+		Field{Key: semconv.OSBuildID, Field: "os/build"},
+		Field{Key: semconv.OSName, Field: "os/name"},
+		Field{Key: semconv.OSVersion, Field: "os/version"},
+		Field{Key: semconv.ProcessRuntimeName, Field: "runtime/name"},
+		Field{Key: semconv.ProcessRuntimeVersion, Field: "runtime/version"},
 	)
 	ContextFields = newFields(
-		Field{Key: semconv.SentryProfileID, Field: "profile.profile_id"},
-		Field{Key: semconv.SentryProfilerID, Field: "profile.profiler_id"},
-		Field{Key: semconv.HTTPResponseStatusCode, Field: "response.status_code"},
-		Field{Key: semconv.SentryFeedbackContactEmail, Field: "feedback.contact_email", Personal: true},
-		Field{Key: semconv.SentryFeedbackName, Field: "feedback.name"},
-		Field{Key: semconv.SentryFeedbackAssociatedEventID, Field: "feedback.associated_event_id"},
-		Field{Key: semconv.SentryFeedbackURL, Field: "feedback.url"},
-		Field{Key: semconv.SentryFeedbackSource, Field: "feedback.source"},
-		Field{Key: semconv.SentryReplayID, Field: "feedback.replay_id"}, // and, in other events:
-		Field{Key: semconv.SentryReplayID, Field: "replay.replay_id"},
+		Field{Key: semconv.SentryProfileID, Field: "profile/profile_id"},
+		Field{Key: semconv.SentryProfilerID, Field: "profile/profiler_id"},
+		Field{Key: semconv.HTTPResponseStatusCode, Field: "response/status_code"},
+		Field{Key: semconv.SentryFeedbackContactEmail, Field: "feedback/contact_email", Personal: true},
+		Field{Key: semconv.SentryFeedbackName, Field: "feedback/name"},
+		Field{Key: semconv.SentryFeedbackAssociatedEventID, Field: "feedback/associated_event_id"},
+		Field{Key: semconv.SentryFeedbackURL, Field: "feedback/url"},
+		Field{Key: semconv.SentryFeedbackSource, Field: "feedback/source"},
+		Field{Key: semconv.SentryReplayID, Field: "feedback/replay_id"}, // and, in other events:
+		Field{Key: semconv.SentryReplayID, Field: "replay/replay_id"},
 	)
 )

@@ -11,7 +11,6 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
@@ -202,16 +201,4 @@ func PutDecimal(m pcommon.Map, key, text string) {
 		return
 	}
 	PutText(m, key, text)
-}
-
-// IsTree reports whether the frames of sentry.exceptions are a tree, see event.IsTree.
-func IsTree(frames pcommon.Slice) bool {
-	return event.IsTree(frames.Len(), func(i int) bool {
-		f := frames.At(i)
-		if f.Type() != pcommon.ValueTypeMap {
-			return false
-		}
-		parent, ok := f.Map().Get("parent_index")
-		return ok && parent.Type() == pcommon.ValueTypeInt
-	})
 }

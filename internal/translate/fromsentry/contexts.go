@@ -31,7 +31,7 @@ func putContexts(attrs, resource pcommon.Map, contexts []event.NamedValue, src S
 func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Source) {
 	rest := pcommon.NewMap()
 	all := attr.EachMember(context.Value, func(member string, value []byte) {
-		field := context.Name + "." + member
+		field := context.Name + "/" + member
 		ofResource, ofRecord := attr.MachineFields.KeyOf(field), attr.ContextFields.KeyOf(field)
 		switch {
 		case ofResource == semconv.SentryDeviceArchitecture:
@@ -41,8 +41,8 @@ func putContext(attrs, resource pcommon.Map, context event.NamedValue, src Sourc
 		case !src.IncludePII && attr.IsPersonal(attr.FirstText(ofRecord, member)):
 		case ofRecord != "":
 			putScalar(attrs, ofRecord, value)
-		case field == "feedback.message": // the body
-		case field == "response.headers" && putResponseHeaders(attrs, value, src):
+		case field == "feedback/message": // the body
+		case field == "response/headers" && putResponseHeaders(attrs, value, src):
 		default:
 			attr.PutRaw(rest, member, value)
 		}

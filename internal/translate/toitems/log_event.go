@@ -137,7 +137,7 @@ func (e *logExporter) readGroup(out *event.ErrorEvent, key string, value pcommon
 		e.headers = tosentry.AppendHeader(e.headers, name, value)
 		return true
 	}
-	context, name, known := strings.Cut(attr.ContextFields.FieldOf(key), ".")
+	context, name, known := strings.Cut(attr.ContextFields.FieldOf(key), "/")
 	if known {
 		e.members = append(e.members, contextMember{context, name, e.scratch.JSON(value)})
 	}

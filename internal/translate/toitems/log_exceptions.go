@@ -96,14 +96,23 @@ func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
 	}
 	dst = append(jsonscan.AppendKey(dst, name), '[')
 	frames := value.Slice()
-	tree := attr.IsTree(frames)
-	for i := range frames.Len() {
+	n := frames.Len()
+	tree := n > 0 && hasParent(frames.At(0)) && hasParent(frames.At(n-1)) // as event.Stacktrace.IsTree
+	for i := range n {
 		if !tree {
-			i = frames.Len() - 1 - i
+			i = n - 1 - i
 		}
 		dst = appendMap(dst, frames.At(i), inFrame)
 	}
 	return append(dst, ']')
+}
+
+func hasParent(frame pcommon.Value) bool {
+	if frame.Type() != pcommon.ValueTypeMap {
+		return false
+	}
+	parent, ok := frame.Map().Get("parent_index")
+	return ok && parent.Type() == pcommon.ValueTypeInt
 }
 
 // appendStacktrace appends a member with frames, which Sentry requires.

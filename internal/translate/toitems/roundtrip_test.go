@@ -292,7 +292,7 @@ func expectContexts(e *event.ErrorEvent) {
 			continue
 		}
 		for name, value := range members {
-			if text := attr.JsonText(value); attr.MachineFields.KeyOf(e.Contexts[i].Name+"."+name) != "" && text != "" {
+			if text := attr.JsonText(value); attr.MachineFields.KeyOf(e.Contexts[i].Name+"/"+name) != "" && text != "" {
 				members[name] = attr.JsonString(strings.TrimSpace(text))
 			}
 			switch e.Contexts[i].Name + "." + name {
@@ -418,8 +418,8 @@ func TestHeadersThereAndBack(t *testing.T) {
 	require.Contains(t, got, `"headers":{"via":"1.1"}`)
 }
 
-// TestTreeThereAndBack: the frames of a call tree keep order and positions; a list in which only some
-// frames have a parent is a stack.
+// TestTreeThereAndBack: the frames of a call tree keep order and positions; a list in which only
+// some frames have a parent is a stack.
 func TestTreeThereAndBack(t *testing.T) {
 	for _, frames := range []string{
 		`[{"function":"main","parent_index":-1,"sample_count":3},{"function":"a","parent_index":0,"sample_count":1},{"function":"b","parent_index":0,"sample_count":2}]`,

@@ -36,7 +36,7 @@ func (r *Resource) Read(attrs pcommon.Map) {
 		}
 		if ok {
 			json := r.scratch.JSON(value)
-			context, member, _ := strings.Cut(row.Field, ".")
+			context, member, _ := strings.Cut(row.Field, "/")
 			r.machine.Put(context, member, json)
 			r.Size += len(json)
 		}

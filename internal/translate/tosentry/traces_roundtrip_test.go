@@ -230,7 +230,7 @@ func expectMachine(t *event.Transaction) {
 			delete(members, "headers")
 		}
 		for name, value := range members {
-			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.MachineFields.KeyOf(contexts[i].Name+"."+name) != "" {
+			if text := attr.JsonText(value); text != strings.TrimSpace(text) && attr.MachineFields.KeyOf(contexts[i].Name+"/"+name) != "" {
 				members[name] = attr.JsonString(strings.TrimSpace(text))
 			}
 		}

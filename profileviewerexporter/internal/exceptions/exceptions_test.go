@@ -300,8 +300,8 @@ func TestRelativeAddress(t *testing.T) {
 	assert.Equal(t, []string{"0x105", "rel:0+0x105"}, []string{shown.Exceptions[0].Frames[0].Function, shown.Exceptions[0].Frames[1].Function})
 }
 
-// TestCallTree: a tree is shown as such. The group's place is the innermost application frame of the
-// path with most samples.
+// TestCallTree: a tree is shown as such. The group's place is the innermost application frame of
+// the path with most samples.
 func TestCallTree(t *testing.T) {
 	shown, group := errorOf(t, `{"exception":[{"type":"MXHangDiagnostic","stacktrace":{"frames":[
 		{"function":"main","in_app":true,"parent_index":-1,"sample_count":10},

@@ -8,11 +8,9 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 const (
@@ -149,7 +147,7 @@ func (e *exception) addStack(m pcommon.Map, key string) {
 		return
 	}
 	frames := value.Slice()
-	e.tree = attr.IsTree(frames)
+	e.tree = frames.Len() > 0 && hasCaller(frames.At(0)) && hasCaller(frames.At(frames.Len()-1))
 	depths := make([]int, frames.Len()) // after the frame, in a tree
 	for i, f := range frames.All() {
 		if f.Type() != pcommon.ValueTypeMap {
@@ -170,6 +168,16 @@ func (e *exception) addStack(m pcommon.Map, key string) {
 			}
 		}
 	}
+}
+
+// hasCaller reports whether a frame states the position of its caller, as those of a call tree do.
+// The frames of a tree are in depth-first order, callers first.
+func hasCaller(f pcommon.Value) bool {
+	if f.Type() != pcommon.ValueTypeMap {
+		return false
+	}
+	caller, ok := f.Map().Get("parent_index")
+	return ok && caller.Type() == pcommon.ValueTypeInt
 }
 
 // functionsOf returns a frame or, if a symbol file has names for it, the functions that it consists
@@ -229,7 +237,7 @@ func structuredFrame(m pcommon.Map) frame {
 	}
 	if f.function == "" {
 		f.function = text(m, "instruction_addr")
-		if mode := text(m, "addr_mode"); f.function != "" && event.IsRelative(mode) {
+		if mode := text(m, "addr_mode"); f.function != "" && strings.HasPrefix(mode, "rel:") {
 			f.function = mode + "+" + f.function
 		}
 	}

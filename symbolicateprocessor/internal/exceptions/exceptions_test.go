@@ -359,8 +359,8 @@ func TestRelativeAddress(t *testing.T) {
 	assert.Equal(t, "InvalidOperationException: no stock\n    at rel:0+0x1010\n    at rel:"+cartID+"+0x1010", event.StacktraceText(sent(attrs), "csharp"))
 }
 
-// TestTree: the frames of a call tree keep their positions; in the text, inlined functions are nodes
-// between a frame and its callees. Only addresses of frames without callees are those of an
+// TestTree: the frames of a call tree keep their positions; in the text, inlined functions are
+// nodes between a frame and its callees. Only addresses of frames without callees are those of an
 // instruction.
 func TestTree(t *testing.T) {
 	logs, attrs := record("cocoa")

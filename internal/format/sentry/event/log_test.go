@@ -3,6 +3,8 @@
 package event
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,6 +83,17 @@ func TestEventLimits(t *testing.T) {
 	require.Len(t, e.Exceptions[0].Stacktrace.Frames, jsonscan.MaxElements-1)
 	require.Equal(t, []discard.Flaw{{Field: "too_many", Count: 11}}, e.Flaws)
 	require.Equal(t, "still read", e.Message.Formatted)
+}
+
+func TestTagLimit(t *testing.T) {
+	var pairs []string
+	for i := range maxTags + 3 {
+		pairs = append(pairs, fmt.Sprintf(`["t%d","v"]`, i))
+	}
+	e, err := DecodeEvent([]byte(`{"tags":[` + strings.Join(pairs, ",") + `]}`))
+	require.NoError(t, err)
+	require.Len(t, e.Tags, maxTags)
+	require.Equal(t, []discard.Flaw{{Field: "too_many", Count: 3}}, e.Flaws)
 }
 
 // TestEventValues: a list, an object with one, and the only element by itself.

@@ -88,15 +88,12 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	carried[EventFrame](KindObject, "data"),
 )
 
-// IsTree reports whether the first and the last frame of a list have a parent_index: the frames are
-// the nodes of a call tree, depth first, and parent_index is the position of the caller in the list
-// (sentry-cocoa, SentryMXCallStackTree+Parsing.swift, for hangs). A list in reverse order has the
-// same answer.
-func IsTree(n int, hasParent func(i int) bool) bool { return n > 0 && hasParent(0) && hasParent(n-1) }
-
-// IsTree reports whether the frames are a tree.
+// IsTree reports whether the first and the last frame have a parent_index: the frames are the nodes
+// of a call tree, depth first, and parent_index is the position of the caller in the list
+// (sentry-cocoa, SentryMXCallStackTree+Parsing.swift, for hangs).
 func (s *Stacktrace) IsTree() bool {
-	return IsTree(len(s.Frames), func(i int) bool { return s.Frames[i].ParentIndex.Set })
+	n := len(s.Frames)
+	return n > 0 && s.Frames[0].ParentIndex.Set && s.Frames[n-1].ParentIndex.Set
 }
 
 // IsRelative reports whether an address mode makes addresses relative to an image, as .NET does
