@@ -7,7 +7,6 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -39,43 +38,15 @@ func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 	}
 }
 
-// sharedAttributes are attributes that SDKs repeat on each log: release, environment and SDK. The
-// first value of each is on the resource; a record has the attribute only if its value differs.
-type sharedAttributes struct {
-	attr.Identity
-	values [4]string
-}
-
-var sharedKeys = [4]string{semconv.SentryRelease, semconv.SentryEnvironment, semconv.SentrySDKName, semconv.SentrySDKVersion}
-
-// firstIdentity returns the identity from the first element of a container.
-func firstIdentity(first []event.Attribute, src Source) (shared sharedAttributes) {
-	for i := range first {
-		for k, key := range sharedKeys {
-			if first[i].Key == key {
-				shared.values[k] = attr.JsonText(first[i].Value)
+// firstIdentity returns the identity from the first element of a container of logs or metrics: SDKs
+// repeat release, environment and SDK on each. An element keeps only values that differ.
+func firstIdentity[T any](elements []T, attributes func(*T) []event.Attribute, src Source) (id attr.Identity) {
+	if len(elements) > 0 {
+		for _, a := range attributes(&elements[0]) {
+			if field := sharedField(&id, a.Key); field != nil {
+				*field = attr.JsonText(a.Value)
 			}
 		}
 	}
-	v := shared.values
-	id := attr.Identity{Release: v[0], Environment: v[1], Sdk: sentry.ClientSDK{Name: v[2], Version: v[3]}}
-	shared.Identity = completed(id, src)
-	return shared
-}
-
-func logIdentity(c *event.LogContainer, src Source) sharedAttributes {
-	if len(c.Logs) == 0 {
-		return firstIdentity(nil, src)
-	}
-	return firstIdentity(c.Logs[0].Attributes, src)
-}
-
-// stated reports whether the resource has the same value.
-func (s *sharedAttributes) stated(a *event.Attribute) bool {
-	for k, key := range sharedKeys {
-		if a.Key == key {
-			return s.values[k] != "" && s.values[k] == attr.JsonText(a.Value)
-		}
-	}
-	return false
+	return completed(id, src)
 }

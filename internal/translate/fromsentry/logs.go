@@ -16,17 +16,17 @@ import (
 
 // LogsToLogs translates a log container: one record per element, in order.
 func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
-	shared := logIdentity(c, src)
-	out, scope := newLogs(shared.Identity, src)
+	id := firstIdentity(c.Logs, func(l *event.Log) []event.Attribute { return l.Attributes }, src)
+	out, scope := newLogs(id, src)
 	scope.LogRecords().EnsureCapacity(len(c.Logs))
 	for i := range c.Logs {
-		fillLog(scope.LogRecords().AppendEmpty(), &c.Logs[i], &shared, src)
+		fillLog(scope.LogRecords().AppendEmpty(), &c.Logs[i], &id, src)
 	}
 	return out
 }
 
 // fillLog translates one element of a log container.
-func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, src Source) {
+func fillLog(record plog.LogRecord, log *event.Log, id *attr.Identity, src Source) {
 	setTimes(record, log.Timestamp, src)
 	setSeverity(record, log.Level)
 	if number := log.SeverityNumber; number.Set && number.Value >= 1 && number.Value <= 24 {
@@ -39,7 +39,7 @@ func fillLog(record plog.LogRecord, log *event.Log, shared *sharedAttributes, sr
 	for i := range log.Attributes {
 		attribute := &log.Attributes[i]
 		key := logAttributeKey(attribute.Key)
-		if shared.stated(attribute) || !src.IncludePII && attr.IsPersonal(key) {
+		if states(id, attribute) || !src.IncludePII && attr.IsPersonal(key) {
 			continue
 		}
 		value := attrs.PutEmpty(key)

@@ -46,7 +46,7 @@ type metricElement struct {
 	recording pcommon.Map // attributes of this recording only
 }
 
-func (g *metricGroups) add(m *event.TraceMetric, shared *sharedAttributes, src Source) {
+func (g *metricGroups) add(m *event.TraceMetric, id *attr.Identity, src Source) {
 	name := metricName{name: m.Name, unit: attr.UcumUnit(m.Unit), kind: m.Type}
 	group, known := g.byName[name]
 	if !known {
@@ -57,7 +57,7 @@ func (g *metricGroups) add(m *event.TraceMetric, shared *sharedAttributes, src S
 		g.byName[name] = group
 		g.list = append(g.list, group)
 	}
-	attributes, recording := metricAttributes(m, shared, src)
+	attributes, recording := metricAttributes(m, id, src)
 	group.add(attributes, metricElement{TraceMetric: m, recording: recording})
 }
 
@@ -78,13 +78,13 @@ func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
 // metricAttributes splits the attributes of an element into those of the data point and those of
 // the recording, which become attributes of an exemplar. JavaScript SDKs number each recording;
 // with that number on data points, nothing could be aggregated.
-func metricAttributes(m *event.TraceMetric, shared *sharedAttributes, src Source) (attributes, recording pcommon.Map) {
+func metricAttributes(m *event.TraceMetric, id *attr.Identity, src Source) (attributes, recording pcommon.Map) {
 	attributes, recording = pcommon.NewMap(), pcommon.NewMap()
 	attributes.EnsureCapacity(len(m.Attributes))
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
 		key := logAttributeKey(a.Key)
-		if shared.stated(a) || !src.IncludePII && attr.IsPersonal(key) {
+		if states(id, a) || !src.IncludePII && attr.IsPersonal(key) {
 			continue
 		}
 		to := attributes

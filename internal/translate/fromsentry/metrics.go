@@ -19,11 +19,11 @@ import (
 // A point covers the time from its first to its last recording, because payloads do not state the
 // time of the previous flush.
 func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
-	shared := metricIdentity(c, src)
-	out, scope := newMetrics(shared.Identity, src)
+	id := firstIdentity(c.Metrics, func(m *event.TraceMetric) []event.Attribute { return m.Attributes }, src)
+	out, scope := newMetrics(id, src)
 	groups := metricGroups{}
 	for i := range c.Metrics {
-		groups.add(&c.Metrics[i], &shared, src)
+		groups.add(&c.Metrics[i], &id, src)
 	}
 	groups.write(scope, src)
 	return out
@@ -59,13 +59,6 @@ func ClientReportToMetrics(r *event.ClientReport, src Source) pmetric.Metrics {
 		counts.add(attributes, at, at, e.Quantity)
 	}
 	return out
-}
-
-func metricIdentity(c *event.MetricContainer, src Source) sharedAttributes {
-	if len(c.Metrics) == 0 {
-		return firstIdentity(nil, src)
-	}
-	return firstIdentity(c.Metrics[0].Attributes, src)
 }
 
 // instant returns the time of a recording or, if it is missing, the time of receipt.

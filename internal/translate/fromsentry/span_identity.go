@@ -40,12 +40,19 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 // identityField returns the identity field for an attribute of a streamed span, or nil.
 func identityField(id *attr.Identity, key string) *string {
 	switch key {
-	case semconv.SentryRelease:
-		return &id.Release
 	case semconv.SentryDist:
 		return &id.Dist
 	case semconv.SentryPlatform:
 		return &id.Platform
+	}
+	return sharedField(id, key)
+}
+
+// sharedField returns the identity field for an attribute of an element of any container, or nil.
+func sharedField(id *attr.Identity, key string) *string {
+	switch key {
+	case semconv.SentryRelease:
+		return &id.Release
 	case semconv.SentryEnvironment:
 		return &id.Environment
 	case semconv.SentrySDKName:
