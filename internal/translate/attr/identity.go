@@ -5,6 +5,7 @@ package attr
 import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // Identity describes the origin of an item. The resources of all signals are derived only from it,
@@ -34,4 +35,38 @@ func (id Identity) Clipped() Identity {
 		*name = Clip(*name, MaxNameBytes)
 	}
 	return id
+}
+
+// identityFields are the attributes by which elements of containers repeat their identity, some of
+// them only in spans.
+var identityFields = []struct {
+	key    string
+	ofSpan bool
+	field  func(*Identity) *string
+}{
+	{semconv.SentryRelease, false, func(id *Identity) *string { return &id.Release }},
+	{semconv.SentryEnvironment, false, func(id *Identity) *string { return &id.Environment }},
+	{semconv.SentryDist, true, func(id *Identity) *string { return &id.Dist }},
+	{semconv.SentryPlatform, true, func(id *Identity) *string { return &id.Platform }},
+	{semconv.SentrySDKName, false, func(id *Identity) *string { return &id.Sdk.Name }},
+	{semconv.SentrySDKVersion, false, func(id *Identity) *string { return &id.Sdk.Version }},
+}
+
+// Field returns the field that an attribute of an element states, or nil.
+func (id *Identity) Field(key string, ofSpan bool) *string {
+	for i := range identityFields {
+		if f := &identityFields[i]; f.key == key && (ofSpan || !f.ofSpan) {
+			return f.field(id)
+		}
+	}
+	return nil
+}
+
+// EachField visits the attributes by which an element states the identity: the inverse of Field.
+func (id *Identity) EachField(ofSpan bool, visit func(key, text string)) {
+	for i := range identityFields {
+		if f := &identityFields[i]; ofSpan || !f.ofSpan {
+			visit(f.key, *f.field(id))
+		}
+	}
 }

@@ -43,7 +43,7 @@ func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
 func firstIdentity[T any](elements []T, attributes func(*T) []event.Attribute, src Source) (id attr.Identity) {
 	if len(elements) > 0 {
 		for _, a := range attributes(&elements[0]) {
-			if field := sharedField(&id, a.Key); field != nil {
+			if field := id.Field(a.Key, false); field != nil {
 				*field = attr.JsonText(a.Value)
 			}
 		}

@@ -29,7 +29,7 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	for i := range c.Spans {
 		for j := range c.Spans[i].Attributes {
 			a := &c.Spans[i].Attributes[j]
-			if field := identityField(&id, a.Key); field != nil && *field == "" {
+			if field := id.Field(a.Key, true); field != nil && *field == "" {
 				*field = attr.JsonText(a.Value)
 			}
 		}
@@ -37,34 +37,8 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 	return completed(id, src)
 }
 
-// identityField returns the identity field for an attribute of a streamed span, or nil.
-func identityField(id *attr.Identity, key string) *string {
-	switch key {
-	case semconv.SentryDist:
-		return &id.Dist
-	case semconv.SentryPlatform:
-		return &id.Platform
-	}
-	return sharedField(id, key)
-}
-
-// sharedField returns the identity field for an attribute of an element of any container, or nil.
-func sharedField(id *attr.Identity, key string) *string {
-	switch key {
-	case semconv.SentryRelease:
-		return &id.Release
-	case semconv.SentryEnvironment:
-		return &id.Environment
-	case semconv.SentrySDKName:
-		return &id.Sdk.Name
-	case semconv.SentrySDKVersion:
-		return &id.Sdk.Version
-	}
-	return nil
-}
-
 // states reports whether the resource has the same value.
 func states(id *attr.Identity, a *event.Attribute) bool {
-	field := identityField(id, a.Key)
+	field := id.Field(a.Key, true)
 	return field != nil && *field != "" && *field == attr.JsonText(a.Value)
 }

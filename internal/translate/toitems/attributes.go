@@ -30,10 +30,7 @@ func (e *exporter) identity(s *source) attr.Identity {
 
 // share sets the attributes that elements repeat. Most messages with events have no elements.
 func (s *source) share() {
-	s.text(semconv.SentryRelease, s.Release)
-	s.text(semconv.SentryEnvironment, s.Environment)
-	s.text(semconv.SentrySDKName, s.Sdk.Name)
-	s.text(semconv.SentrySDKVersion, s.Sdk.Version)
+	s.EachField(false, s.text)
 	if !s.FromSentry {
 		s.text(semconv.OtelScopeName, s.scope.Name())
 	}

@@ -108,13 +108,7 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) 
 // also get the resource.
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	e.repeatIdentity(s)
-	id := s.id
-	all.text(semconv.SentryRelease, id.Release)
-	all.text(semconv.SentryEnvironment, id.Environment)
-	all.text(semconv.SentryDist, id.Dist)
-	all.text(semconv.SentryPlatform, id.Platform)
-	all.text(semconv.SentrySDKName, id.Sdk.Name)
-	all.text(semconv.SentrySDKVersion, id.Sdk.Version)
+	s.id.EachField(true, all.text)
 	if isSegment && len(e.resource.Typed) > 0 && e.repeatResource() {
 		for _, a := range e.resource.Typed {
 			all.put(a)
