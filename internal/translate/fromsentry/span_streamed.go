@@ -13,7 +13,7 @@ import (
 
 // fillStreamedSpan translates one element of a span container. It interprets only attributes that
 // correspond to an OTLP field.
-func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id attr.Identity, src Source) {
+func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id *attr.Identity, src Source) {
 	fields := streamedFields(s)
 	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
 	span.SetName(attr.FirstText(s.Name, fields.op, attr.Unnamed))
@@ -59,8 +59,8 @@ func streamedFields(s *event.StreamedSpan) (fields streamed) {
 // putStreamed sets an attribute, unless the resource or the profiling IDs contain it, or it is
 // personal. OpenTelemetry attributes have no unit, so the unit becomes a separate attribute with
 // the suffix ".unit".
-func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id attr.Identity, src Source) {
-	if attr.ProfilingKeys[a.Key] || states(&id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
+func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id *attr.Identity, src Source) {
+	if attr.ProfilingKeys[a.Key] || states(id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
 		return
 	}
 	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)

@@ -57,7 +57,7 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	out, spans := newTraces(id, src)
 	spans.EnsureCapacity(len(c.Spans))
 	for i := range c.Spans {
-		fillStreamedSpan(spans.AppendEmpty(), &c.Spans[i], id, src)
+		fillStreamedSpan(spans.AppendEmpty(), &c.Spans[i], &id, src)
 	}
 	removePersonalFromSpans(spans, src)
 	return out
