@@ -66,6 +66,9 @@ func TestStacktraceText(t *testing.T) {
 		{"native has addresses", `{"platform":"native","exception":[{"value":"v","stacktrace":{"frames":[
 			{"instruction_addr":"0x55ddbd2ef281","package":"/usr/lib/libc.so"},{"instruction_addr":4096}]}}]}`,
 			"v\n    at 0x1000\n    at 0x55ddbd2ef281 (/usr/lib/libc.so)"},
+		{"offsets in .NET's functions are no addresses", `{"platform":"csharp","exception":[{"type":"E","stacktrace":{"frames":[
+			{"instruction_addr":"0x105","addr_mode":"rel:0","function_id":"0x6000012","package":"Shop.Core"},{"instruction_addr":"0x1f","addr_mode":"abs"}]}}]}`,
+			"E\n    at 0x1f\n    at rel:0+0x105 (Shop.Core)"},
 		{"no frames", `{"exception":[{"type":"E","value":"v","stacktrace":{"frames":[]}}]}`, ""},
 		{"frames of the thread that crashed", `{"exception":[{"type":"E"}],"threads":[{"id":1,"stacktrace":{"frames":[{"function":"idle"}]}},
 			{"id":"2","crashed":true,"stacktrace":{"frames":[{"function":"main"},{"function":"crash"}]}}]}`,

@@ -418,6 +418,13 @@ func TestHeadersThereAndBack(t *testing.T) {
 	require.Contains(t, got, `"headers":{"via":"1.1"}`)
 }
 
+// TestRelativeAddressThereAndBack: an address comes back with its mode, as .NET sends it.
+func TestRelativeAddressThereAndBack(t *testing.T) {
+	const frames = `"frames":[{"function":"Close","instruction_addr":"0x1f","addr_mode":"rel:0","function_id":"0x6000034"}]`
+	got := backOf(t, `{"stacktrace":{`+frames+`},"exception":{"values":[{"type":"E","stacktrace":{`+frames+`}}]}}`)
+	require.Equal(t, 2, strings.Count(got, frames), got)
+}
+
 // TestTreeThereAndBack: the frames of a call tree keep order and positions; a list in which only
 // some frames have a parent is a stack.
 func TestTreeThereAndBack(t *testing.T) {
