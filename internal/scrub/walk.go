@@ -173,6 +173,16 @@ func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place,
 	if w.isSafe() {
 		return w.children(v, as, depth)
 	}
+	if as == policyMeta {
+		switch {
+		case key == "val" && w.full.password: // the value of any field
+			w.count("@password:filter")
+			v.SetStr(Filtered)
+			return changed
+		case describesField(v):
+			return w.children(v, as, depth)
+		}
+	}
 	if o := w.sensitive(v, key, p); o != unchanged {
 		return o
 	}
@@ -186,10 +196,22 @@ func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place,
 		if w.filtersCookies && isCookies(key) {
 			result = w.sessionCookies(v)
 		}
+		if p.header && v.Type() == pcommon.ValueTypeSlice { // by convention, values of headers are lists
+			return max(result, w.list(v.Slice(), as, as, depth))
+		}
 		return max(result, w.children(v, as, depth))
 	default:
 		return unchanged
 	}
+}
+
+// describesField reports whether a value of _meta is what an SDK did to the field of this name.
+func describesField(v pcommon.Value) bool {
+	if v.Type() != pcommon.ValueTypeMap {
+		return false
+	}
+	_, ok := v.Map().Get("")
+	return ok
 }
 
 // withKind sets the type of the last element of a path.
