@@ -102,7 +102,7 @@ func AddFlaw(flaws []Flaw, field string, count int) []Flaw {
 func AddKey(flaws []Flaw, field, key string) []Flaw {
 	flaws = AddFlaw(flaws, field, 1)
 	for i := range flaws {
-		if f := &flaws[i]; f.Field == field && len(f.Keys) < maxKeys && !strings.Contains(", "+f.Keys+",", " "+key+",") {
+		if f := &flaws[i]; f.Field == field && len(f.Keys) < maxKeys && !hasKey(f.Keys, key) {
 			if f.Keys != "" {
 				f.Keys += ", "
 			}
@@ -110,6 +110,17 @@ func AddKey(flaws []Flaw, field, key string) []Flaw {
 		}
 	}
 	return flaws
+}
+
+// hasKey allocates nothing: a payload may repeat a key a million times.
+func hasKey(keys, key string) bool {
+	for more := true; more; {
+		var one string
+		if one, keys, more = strings.Cut(keys, ", "); one == key {
+			return true
+		}
+	}
+	return false
 }
 
 // maxKeys bounds the text of the keys of a flaw, except for the last one.
