@@ -24,8 +24,8 @@ func SetJSON(value pcommon.Value, text []byte) {
 	r.set(value)
 }
 
-// setScalar sets a value that is neither an object nor a list, as in nearly all attributes. The text
-// must be valid.
+// setScalar sets a value that is neither an object nor a list, as in nearly all attributes. The
+// text must be valid.
 func setScalar(value pcommon.Value, text []byte) bool {
 	if len(text) == 0 {
 		return true

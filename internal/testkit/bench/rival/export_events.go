@@ -24,7 +24,8 @@ type outEvent struct {
 	Release     string                   `json:"release,omitempty"`
 	Environment string                   `json:"environment,omitempty"`
 	ServerName  string                   `json:"server_name,omitempty"`
-	SDK         SDK                      `json:"sdk"`
+	SDK         outSDK                   `json:"sdk"`
+	Meta        map[string]any           `json:"_meta,omitempty"`
 	Exception   *outValues[outException] `json:"exception,omitempty"`
 	Threads     *outValues[outThread]    `json:"threads,omitempty"`
 	Breadcrumbs *outValues[outCrumb]     `json:"breadcrumbs,omitempty"`
@@ -34,6 +35,12 @@ type outEvent struct {
 	User        map[string]string        `json:"user,omitempty"`
 	Request     *outRequest              `json:"request,omitempty"`
 	Contexts    map[string]any           `json:"contexts"`
+}
+
+type outSDK struct {
+	SDK
+	Integrations []any `json:"integrations,omitempty"`
+	Packages     []any `json:"packages,omitempty"`
 }
 
 type outValues[T any] struct {
@@ -133,7 +140,7 @@ func eventOf(record plog.LogRecord, resource pcommon.Map) *outEvent {
 		EventID: text(attrs, "sentry.event.id"), Timestamp: float64(record.Timestamp()) / 1e9, Platform: text(resource, "sentry.platform"),
 		Level: record.SeverityText(), Transaction: text(attrs, "sentry.segment.name"), Release: text(resource, "sentry.release"),
 		Environment: text(resource, "deployment.environment.name"), ServerName: text(attrs, "server.address"),
-		SDK:      SDK{Name: text(resource, "telemetry.sdk.name"), Version: text(resource, "telemetry.sdk.version")},
+		SDK:      outSDK{SDK: SDK{Name: text(resource, "telemetry.sdk.name"), Version: text(resource, "telemetry.sdk.version")}},
 		Contexts: map[string]any{"trace": trace},
 	}
 	var request outRequest
@@ -156,6 +163,12 @@ func eventOf(record plog.LogRecord, resource pcommon.Map) *outEvent {
 			out.Breadcrumbs = valuesOf(value, crumbOf)
 		case key == "sentry.extra":
 			out.Extra = value.Map().AsRaw()
+		case key == "sentry.sdk.integrations":
+			out.SDK.Integrations = value.Slice().AsRaw()
+		case key == "sentry.sdk.packages":
+			out.SDK.Packages = value.Slice().AsRaw()
+		case key == "sentry.meta":
+			out.Meta = value.Map().AsRaw()
 		case key == "sentry.modules":
 			out.Modules = value.Map().AsRaw()
 		case key == "user.id":

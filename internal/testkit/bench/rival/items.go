@@ -113,20 +113,23 @@ func (s *span) model() event.Span {
 // Transaction decodes the payload of a transaction item.
 func (l Library) Transaction(payload []byte) (*event.Transaction, error) {
 	in, err := decode[struct {
-		EventID     string                         `json:"event_id"`
-		Name        string                         `json:"transaction"`
-		Info        struct{ Source string }        `json:"transaction_info"`
-		Start       jsonscan.Timestamp             `json:"start_timestamp"`
-		End         jsonscan.Timestamp             `json:"timestamp"`
-		Platform    string                         `json:"platform"`
-		ServerName  string                         `json:"server_name"`
-		Release     string                         `json:"release"`
-		Environment string                         `json:"environment"`
-		SDK         struct{ Name, Version string } `json:"sdk"`
-		Tags        map[string]string              `json:"tags"`
-		User        map[string]json.RawMessage     `json:"user"`
-		Extra       json.RawMessage                `json:"extra"`
-		Request     struct {
+		EventID     string                  `json:"event_id"`
+		Name        string                  `json:"transaction"`
+		Info        struct{ Source string } `json:"transaction_info"`
+		Start       jsonscan.Timestamp      `json:"start_timestamp"`
+		End         jsonscan.Timestamp      `json:"timestamp"`
+		Platform    string                  `json:"platform"`
+		ServerName  string                  `json:"server_name"`
+		Release     string                  `json:"release"`
+		Environment string                  `json:"environment"`
+		SDK         struct {
+			Name, Version          string
+			Integrations, Packages json.RawMessage
+		} `json:"sdk"`
+		Tags    map[string]string          `json:"tags"`
+		User    map[string]json.RawMessage `json:"user"`
+		Extra   json.RawMessage            `json:"extra"`
+		Request struct {
 			URL, Method string
 			Query       json.RawMessage `json:"query_string"`
 			Headers     map[string]string
@@ -152,7 +155,10 @@ func (l Library) Transaction(payload []byte) (*event.Transaction, error) {
 	out := &event.Transaction{
 		ErrorEvent: event.ErrorEvent{
 			EventID: in.EventID, Timestamp: in.End, Platform: in.Platform, Transaction: in.Name, ServerName: in.ServerName,
-			Release: in.Release, Environment: in.Environment, SDK: event.SDK{ClientSDK: sentry.ClientSDK(in.SDK)}, Tags: tags(in.Tags), Extra: in.Extra,
+			Release: in.Release, Environment: in.Environment, SDK: event.SDK{
+				ClientSDK: sentry.ClientSDK{Name: in.SDK.Name, Version: in.SDK.Version},
+				Rest:      []event.NamedValue{{Name: "integrations", Value: in.SDK.Integrations}, {Name: "packages", Value: in.SDK.Packages}},
+			}, Tags: tags(in.Tags), Extra: in.Extra,
 			User: namedValues(in.User), Contexts: namedValues(in.Contexts),
 			Request: &event.HTTPRequest{URL: in.Request.URL, Method: in.Request.Method, QueryString: in.Request.Query,
 				Headers: tags(in.Request.Headers), Env: in.Request.Env},
