@@ -50,6 +50,11 @@ const (
 	// max_event_size, but nothing is lost below it: what does not fit becomes a span container.
 	MaxOutgoingTransaction = 1_000_000
 
+	// MaxOutgoingSpanBytes bounds the spans of a transaction, in bytes by ingest's count. Ingest
+	// cuts the list at 819,200 (relay-event-schema/src/protocol/event.rs). What does not fit becomes
+	// a span container.
+	MaxOutgoingSpanBytes = 800_000
+
 	// MaxOutgoingContainer bounds a span container, in bytes. max_container_size is 12 MiB, but
 	// max_span_size, 10 MiB, applies to the average span and thus to a container with one span.
 	MaxOutgoingContainer = 10 << 20

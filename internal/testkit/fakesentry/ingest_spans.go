@@ -110,6 +110,9 @@ func transactionVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string
 		return "too many spans"
 	}
 	root.Start, root.End = t.Start, t.End
+	if text := spanBytesVerdict(item.Payload); text != "" {
+		return text
+	}
 	for _, s := range append([]ingestSpan{*root}, t.Spans...) {
 		if verdict := spanVerdict(&s); verdict != "" {
 			return verdict

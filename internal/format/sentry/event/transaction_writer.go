@@ -2,9 +2,11 @@
 
 package event
 
+import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+
 // AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
-// DecodeTransaction. It writes as many spans, in order, as fit into maxBytes and returns their
-// number; the caller sends the others in a container. If the transaction does not fit even without
+// DecodeTransaction. It writes as many spans, in order, as fit into maxBytes and into
+// MaxOutgoingSpanBytes, and returns their number; the caller sends the others in a container. If the transaction does not fit even without
 // spans, ok is false and dst is returned unchanged.
 //
 // The root and its times are required.
@@ -18,17 +20,36 @@ func AppendTransaction(dst []byte, t *Transaction, maxBytes int) (_ []byte, span
 	if len(dst)+end-before > maxBytes {
 		return dst[:before], 0, false
 	}
+	added, counted := t.addedToSpan(), 0
 	for i := range t.Spans {
 		fits := len(dst)
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = Spans.append(dst, &t.Spans[i])
-		if len(dst)+end-before > maxBytes {
+		counted += len(dst) - fits + added + min(len(t.Spans[i].Description), maxDescriptionTag)
+		if len(dst)+end-before > maxBytes || counted > sentry.MaxOutgoingSpanBytes {
 			dst = dst[:fits]
 			break
 		}
 		spans++
 	}
 	return append(dst, "]}"...), spans, true
+}
+
+// maxDescriptionTag is the size at which ingest cuts the description in the tags of a span.
+const maxDescriptionTag = 200
+
+// addedToSpan returns a bound of the bytes that ingest adds to each span before it counts, except
+// the description: tags that repeat the transaction, and the trace header
+// (relay-event-normalization, normalize/span/tag_extraction.rs). It counts no keys, so the keys of
+// the span pay for most of the fields that are not here, of which absent ones count one byte.
+func (t *Transaction) addedToSpan() int {
+	const others = 128
+	size := others + len(t.Transaction) + len(t.Release) + len(t.Environment) + len(t.SDK.Name) + len(t.SDK.Version) +
+		len(t.ProfilerID) + len(t.Root.Op) + len(t.Root.Status)
+	for i := range t.User {
+		size += len(t.User[i].Value)
+	}
+	return size
 }
