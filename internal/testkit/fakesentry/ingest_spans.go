@@ -8,6 +8,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -225,6 +226,34 @@ func StoredNames(item *sentry.Item) (names []string) {
 		names = append(names, *c.Items[i].Name)
 	}
 	return names
+}
+
+// StoredSampleRates returns the sample rate with which ingest stores each span of an item, by which
+// Sentry extrapolates counts: that of the trace header, else 1; in containers, an attribute takes
+// precedence (relay-event-normalization, normalize_client_sample_rate).
+func StoredSampleRates(header *sentry.EnvelopeHeader, item *sentry.Item) (rates []float64) {
+	ofTrace := 1.0
+	if header.Trace != nil && header.Trace.SampleRate != "" {
+		rate, err := strconv.ParseFloat(header.Trace.SampleRate, 64)
+		if err == nil && rate > 0 && rate <= 1 {
+			ofTrace = rate
+		}
+	}
+	if item.Header.Type == sentry.ItemTransaction {
+		var t ingestTransaction
+		_ = json.Unmarshal(item.Payload, &t)
+		return slices.Repeat([]float64{ofTrace}, 1+len(t.Spans))
+	}
+	var c ingestContainer
+	_ = json.Unmarshal(item.Payload, &c)
+	for i := range c.Items {
+		rate := ofTrace
+		if own, ok := c.Items[i].Attributes["sentry.client_sample_rate"].Value.(float64); ok {
+			rate = own
+		}
+		rates = append(rates, rate)
+	}
+	return rates
 }
 
 func attributeVerdict(key string, kind *string, value any) string {

@@ -3,6 +3,7 @@
 package attr
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -56,13 +57,48 @@ func (h TraceHeader) Put(attrs pcommon.Map, implied TraceHeader) {
 	}
 }
 
-// TraceHeaderOf is the inverse of Put.
-func TraceHeaderOf(trace pcommon.TraceID, attrs pcommon.Map) TraceHeader {
+// TraceHeaderOf is the inverse of Put. Without a sample rate, it has that of the trace state.
+func TraceHeaderOf(trace pcommon.TraceID, attrs pcommon.Map, state string) TraceHeader {
 	h := TraceHeader{TraceID: trace}
 	for key, value := range attrs.All() {
 		h.Read(key, value)
 	}
+	if h.SampleRate == "" && state != "" {
+		h.SampleRate = stateRate(state)
+	}
 	return h
+}
+
+// stateRate returns the sample rate that OpenTelemetry's member of a trace state states, or "":
+// "th" is the share of rejected traces, as the first hex digits of 56 bits. Its older form "p" is
+// the negative power of two, up to 62.
+// https://opentelemetry.io/docs/specs/otel/trace/tracestate-handling/
+func stateRate(state string) string {
+	const thresholdDigits, maxPower = 14, 62
+	for member := range strings.SplitSeq(state, ",") {
+		ours, ok := strings.CutPrefix(strings.TrimSpace(member), "ot=")
+		if !ok {
+			continue
+		}
+		rate := 0.0
+		for entry := range strings.SplitSeq(ours, ";") {
+			key, value, _ := strings.Cut(entry, ":")
+			switch {
+			case key == "th" && len(value) <= thresholdDigits:
+				if threshold, err := strconv.ParseUint(value, 16, 64); err == nil {
+					rate = 1 - math.Ldexp(float64(threshold), -4*len(value))
+				}
+			case key == "p" && rate == 0:
+				if power, err := strconv.ParseUint(value, 10, 8); err == nil && power <= maxPower {
+					rate = math.Ldexp(1, -int(power))
+				}
+			}
+		}
+		if rate > 0 {
+			return strconv.FormatFloat(rate, 'g', -1, 64)
+		}
+	}
+	return ""
 }
 
 // Read sets the member that an attribute states. It reports whether there is one.
