@@ -100,7 +100,7 @@ type ingestProfile struct {
 	Frames  []ingestFrame `json:"frames"`
 	Threads map[string]struct {
 		Name     *string `json:"name"`
-		Priority *int64  `json:"priority"`
+		Priority *uint32 `json:"priority"` // relay-profiling/src/sample/v2.rs; another number costs the chunk
 	} `json:"thread_metadata"`
 }
 

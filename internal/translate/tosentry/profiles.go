@@ -3,6 +3,7 @@
 package tosentry
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -179,6 +180,12 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	}
 	chunk.Sampled.Frames, chunk.Sampled.Stacks = e.frames.frames, e.frames.stacks
 	chunk.Sampled.Threads = e.samples.threads
+	for i := range chunk.Sampled.Threads {
+		if t := &chunk.Sampled.Threads[i]; !t.HasValidPriority() {
+			t.Priority = nil
+			e.flaw("thread_priority", 1)
+		}
+	}
 	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
 	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
 
@@ -231,6 +238,9 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 	}
 	subject := sentryprofile.Subject{Chunk: chunk, HeaderPlatform: chunk.Platform, Number: 1, Size: len(kept)}
 	if len(sentryprofile.BrokenRules(subject)) > 0 || chunk.Platform != validPlatform(chunk.Platform) {
+		return false
+	}
+	if slices.ContainsFunc(chunk.Sampled.Threads, func(t sentryprofile.Thread) bool { return !t.HasValidPriority() }) {
 		return false
 	}
 	for _, image := range chunk.DebugMeta.Images {

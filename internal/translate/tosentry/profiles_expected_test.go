@@ -125,7 +125,11 @@ func sampleLines(samples []sentrytest.Sample, stacks stackNumbers) (lines []stri
 				known[&s.Stack[0]] = number
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%d thread %q %q %s stack %d", s.Time, s.Thread, s.ThreadName, s.Priority, number))
+		priority := s.Priority
+		if _, err := strconv.ParseUint(priority, 10, 32); err != nil { // ingest would reject the chunk
+			priority = ""
+		}
+		lines = append(lines, fmt.Sprintf("%d thread %q %q %s stack %d", s.Time, s.Thread, s.ThreadName, priority, number))
 	}
 	return lines
 }

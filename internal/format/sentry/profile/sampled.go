@@ -3,6 +3,7 @@
 package profile
 
 import (
+	"math"
 	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -104,6 +105,12 @@ type Thread struct {
 	ID       string // usually decimal text; V2 allows any text
 	Name     string
 	Priority *int64
+}
+
+// HasValidPriority reports whether ingest accepts the priority: it rejects a chunk with a number
+// outside 32 bits without a sign (relay-profiling/src/sample/v2.rs).
+func (t *Thread) HasValidPriority() bool {
+	return t.Priority == nil || *t.Priority >= 0 && *t.Priority <= math.MaxUint32
 }
 
 // Queue is a Cocoa dispatch queue that samples refer to, with its entry of queue_metadata, if any.
