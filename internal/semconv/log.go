@@ -21,7 +21,8 @@ const (
 	SentryMessageParameterPrefix  = "sentry.message.parameter."
 	SentryMessageParametersPrefix = "sentry.message.parameters." // Go SDK 0.50
 	SentryTimestampSequence       = "sentry.timestamp.sequence"
-	SentrySeverityText            = "sentry.severity_text" // as sent, if the text of the record differs
+	SentrySeverityText            = "sentry.severity_text"          // as sent, if the text of the record differs
+	SentrySeverityTextOriginal    = "sentry.severity_text.original" // the same on the way to Sentry, whose ingest sets the other
 )
 
 // Project: logs and metrics sent to Sentry.

@@ -43,6 +43,7 @@ const (
 	SentryClientReportReason       = "sentry.client_report.reason"
 	SentryClientReportCategory     = "sentry.client_report.category"
 	SentryClientReportOutcome      = "sentry.client_report.outcome"
+	SentryMetricUnit               = "sentry.metric.unit" // a custom one, which ingest does not store as the unit
 )
 
 // Prometheus, for buckets and quantiles as separate metrics.

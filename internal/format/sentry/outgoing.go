@@ -69,6 +69,9 @@ const (
 	// max_container_size, 12 MiB.
 	MaxOutgoingElements = MaxOutgoingEvent
 
+	// MaxOutgoingLog bounds the payload of a container with one log: max_log_size.
+	MaxOutgoingLog = 2 << 20
+
 	// MaxOutgoingLogs and MaxOutgoingMetrics are the sizes of SDK buffers.
 	MaxOutgoingLogs    = 100
 	MaxOutgoingMetrics = 1000

@@ -5,6 +5,8 @@ package fakesentry
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
@@ -30,9 +32,15 @@ type ingestElement struct {
 	Unit  *string
 }
 
-// logsVerdict: ingest rejects a log above 1 MiB, and SDKs send at most 100.
+// storedUnits are the units of metrics that ingest stores; it replaces all others with none
+// (relay-base-schema/src/metrics/units.rs, relay-event-normalization/src/eap/trace_metric.rs).
+var storedUnits = strings.Fields("none nanosecond ns microsecond millisecond ms second s minute hour day week bit byte kilobyte kibibyte " +
+	"megabyte mebibyte gigabyte gibibyte terabyte tebibyte petabyte pebibyte exabyte exbibyte ratio percent")
+
+// logsVerdict: ingest rejects logs above 2 MiB on average (relay-server/src/utils/sizes.rs), and
+// SDKs send at most 100. It replaces the severity text with the level.
 func logsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
-	return elementsVerdict(header, item, sentry.ContentTypeLogs, 100, func(e *ingestElement) string {
+	return elementsVerdict(header, item, sentry.ContentTypeLogs, 100, 2<<20, func(e *ingestElement) string {
 		switch {
 		case e.Level == nil || *e.Level == "":
 			return "level"
@@ -40,13 +48,15 @@ func logsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 			return "body"
 		case e.Severity != nil && (*e.Severity < 1 || *e.Severity > 24):
 			return "severity_number"
+		case e.Attributes["sentry.severity_text"].Value != nil && e.Attributes["sentry.severity_text"].Value != *e.Level:
+			return "sentry.severity_text is overwritten"
 		}
 		return ""
 	})
 }
 
 func metricsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
-	return elementsVerdict(header, item, sentry.ContentTypeTraceMetrics, 1000, func(e *ingestElement) string {
+	return elementsVerdict(header, item, sentry.ContentTypeTraceMetrics, 1000, 1<<20, func(e *ingestElement) string {
 		switch {
 		case e.Name == nil || *e.Name == "" || len(*e.Name) > 300:
 			return "name"
@@ -56,12 +66,14 @@ func metricsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 			return "type"
 		case *e.Type == "counter" && *e.Value < 0:
 			return "negative counter"
+		case e.Unit != nil && !slices.Contains(storedUnits, *e.Unit) && e.Attributes["sentry.metric.unit"].Value != *e.Unit:
+			return "unit is stored nowhere: " + *e.Unit
 		}
 		return ""
 	})
 }
 
-func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentType string, most int, verdict func(*ingestElement) string) string {
+func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentType string, most, largest int, verdict func(*ingestElement) string) string {
 	var c struct {
 		Version  int
 		Settings struct {
@@ -80,7 +92,7 @@ func elementsVerdict(header *sentry.EnvelopeHeader, item *sentry.Item, contentTy
 		return "item_count"
 	case c.Version != 2 || c.Settings.IP != "never" || c.Settings.UserAgent != "never":
 		return "the sender's address and user agent become those of the user"
-	case len(item.Payload) > 1<<20:
+	case len(item.Payload) > min(largest*len(c.Items), 12<<20):
 		return "too large"
 	case header.Trace != nil:
 		return "sampling context"

@@ -73,3 +73,10 @@ func SentryUnit(code string) string {
 	}
 	return code
 }
+
+// IsCustomUnit reports whether a result of SentryUnit is none of the units that ingest stores with
+// metrics (relay-base-schema/src/metrics/units.rs). Two of ucumUnits are only units of profiles.
+func IsCustomUnit(name string) bool {
+	code := ucumUnits[name]
+	return name != "" && name != "none" && (sentryUnits[code] != name || code == "Hz" || code == "nJ")
+}

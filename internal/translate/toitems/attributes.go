@@ -31,6 +31,7 @@ func (e *exporter) identity(s *source) attr.Identity {
 // share sets the attributes that elements repeat. Most messages with events have no elements.
 func (s *source) share() {
 	s.EachField(false, s.text)
+	s.text(semconv.SentryPlatform, s.Platform)
 	if !s.FromSentry {
 		s.text(semconv.OtelScopeName, s.scope.Name())
 	}

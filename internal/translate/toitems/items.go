@@ -70,12 +70,7 @@ func (e *exporter) spend(size int) bool {
 }
 
 // limit returns the size limit of an item.
-func (e *exporter) limit() int {
-	if e.options.MaxItemBytes > 0 {
-		return min(e.options.MaxItemBytes, sentry.MaxOutgoingElements)
-	}
-	return sentry.MaxOutgoingElements
-}
+func (e *exporter) limit() int { return e.options.AtMost(sentry.MaxOutgoingElements) }
 
 // add adds an item, unless it is too large.
 func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {

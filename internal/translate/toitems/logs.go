@@ -42,6 +42,7 @@ func (e *logExporter) export(logs plog.Logs, o LogOptions) tosentry.Export {
 	e.minSeverity = o.MinSeverity
 	e.Items = make([]tosentry.Outgoing, 0, min(logs.LogRecordCount(), sentry.MaxOutgoingLogs)) // an event is an item of its own
 	e.container = e.newContainer(sentry.ItemLog, sentry.ContentTypeLogs, sentry.MaxOutgoingLogs)
+	e.container.AllowSingle(e.options.AtMost(sentry.MaxOutgoingLog))
 	for _, resource := range logs.ResourceLogs().All() {
 		e.resource.Read(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeLogs().All() {
@@ -148,8 +149,8 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if name := record.EventName(); name != "" {
 		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.EventEventName, Type: "string", Value: e.scratch.Text(name)})
 	}
-	if text != "" {
-		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityText, Type: "string", Value: e.scratch.Text(text)})
+	if text != "" && attr.TextOf(attrs, semconv.SentrySeverityTextOriginal) == "" {
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityTextOriginal, Type: "string", Value: e.scratch.Text(text)})
 	}
 	out.Attributes, out.Shared = e.withShared(out.Attributes, s, attrs)
 	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {

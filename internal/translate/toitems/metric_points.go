@@ -170,6 +170,10 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 			out.Attributes = append(out.Attributes, a)
 		}
 	}
+	if attr.IsCustomUnit(unit) && attr.TextOf(p.attrs, semconv.SentryMetricUnit) == "" {
+		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentryMetricUnit, Type: "string", Value: p.scratch.Text(unit)})
+		size += jsonGrowth*len(unit) + len(semconv.SentryMetricUnit)
+	}
 	if !p.spend(size) {
 		p.lose(ReasonOutputLimit)
 		return

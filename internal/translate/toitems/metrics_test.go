@@ -174,7 +174,9 @@ func metricLines(metrics []event.TraceMetric) (lines []string) {
 		text := fmt.Sprintf("%d %s %s %s %s %v %q", m.Timestamp.UnixNano, m.TraceID, m.SpanID, m.Name, m.Type, m.Value, m.Unit)
 		var attributes []string
 		for _, a := range m.Attributes {
-			if a.Key != semconv.SentryTraceIDSynthetic {
+			switch a.Key {
+			case semconv.SentryTraceIDSynthetic, semconv.SentryPlatform, semconv.SentryMetricUnit: // added for Sentry
+			default:
 				attributes = append(attributes, fmt.Sprintf("%s %s %s", a.Key, a.Type, golden.PlainJSON(a.Value)))
 			}
 		}

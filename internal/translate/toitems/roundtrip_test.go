@@ -169,6 +169,9 @@ func logLines(logs []event.Log) (lines []string) {
 		}
 		line("%d %s %s %q %v %q", l.Timestamp.UnixNano, l.TraceID, l.SpanID, l.Level, l.SeverityNumber, l.Body)
 		for _, a := range l.Attributes {
+			if a.Key == semconv.SentryPlatform { // added for Sentry
+				continue
+			}
 			line("%q is %s %s %q", a.Key, a.Type, golden.PlainJSON(a.Value), a.Unit)
 		}
 	}

@@ -52,8 +52,8 @@ func TestHalves(t *testing.T) {
 // TestItemsStayWithinTheirLimit: the limit of the queue may be smaller than Sentry's.
 func TestItemsStayWithinTheirLimit(t *testing.T) {
 	o := ExportOptions{}
-	require.Equal(t, sentry.MaxOutgoingChunk, o.atMost(sentry.MaxOutgoingChunk))
+	require.Equal(t, sentry.MaxOutgoingChunk, o.AtMost(sentry.MaxOutgoingChunk))
 	o.MaxItemBytes = 1000
-	require.Equal(t, 1000, o.atMost(sentry.MaxOutgoingChunk))
-	require.Equal(t, 10, o.atMost(10))
+	require.Equal(t, 1000, o.AtMost(sentry.MaxOutgoingChunk))
+	require.Equal(t, 10, o.AtMost(10))
 }

@@ -33,8 +33,8 @@ type ExportOptions struct {
 	SpansOnly bool
 }
 
-// atMost returns the size limit of an item for which Sentry has the given limit.
-func (o *ExportOptions) atMost(limit int) int {
+// AtMost returns the size limit of an item for which Sentry has the given limit.
+func (o *ExportOptions) AtMost(limit int) int {
 	if o.MaxItemBytes <= 0 {
 		return limit
 	}

@@ -68,7 +68,7 @@ type profileExporter struct {
 var profileExporters = sync.Pool{New: func() any { return new(profileExporter) }}
 
 func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExporter {
-	o.MaxItemBytes = o.atMost(sentry.MaxOutgoingChunk)
+	o.MaxItemBytes = o.AtMost(sentry.MaxOutgoingChunk)
 	e := profileExporters.Get().(*profileExporter)
 	e.Export, e.options, e.chunkIDs = Export{}, o, map[string]bool{}
 	e.view = dictionary.NewView(profiles.Dictionary())

@@ -94,7 +94,7 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 		crumbs.add(&spans[i])
 	}
 	tooMany := crumbs.settle()
-	payload, fitting, ok := event.AppendTransaction(e.payload[:0], &t, e.options.atMost(sentry.MaxOutgoingTransaction))
+	payload, fitting, ok := event.AppendTransaction(e.payload[:0], &t, e.options.AtMost(sentry.MaxOutgoingTransaction))
 	e.payload = payload
 	if !ok {
 		return append(append([]int{root}, children...), rest...)
@@ -145,7 +145,7 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 // container translates spans with the same trace header. Each span is written once; if it does not
 // fit, it starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
-	w := event.NewContainerWriter(e.payload, e.options.atMost(sentry.MaxOutgoingContainer))
+	w := event.NewContainerWriter(e.payload, e.options.AtMost(sentry.MaxOutgoingContainer))
 	first := 0 // of the container
 	var span event.StreamedSpan
 	flush := func(end int) {

@@ -7,6 +7,7 @@ package event
 type ContainerWriter struct {
 	payload  []byte
 	limit    int // bytes of a payload
+	single   int // the same, with one element
 	elements int // in it
 }
 
@@ -16,8 +17,11 @@ type Element interface{ append(dst []byte) []byte }
 // NewContainerWriter returns a writer of payloads of at most limit bytes. It reuses the memory of
 // scratch.
 func NewContainerWriter(scratch []byte, limit int) *ContainerWriter {
-	return &ContainerWriter{payload: scratch[:0], limit: limit}
+	return &ContainerWriter{payload: scratch[:0], limit: limit, single: limit}
 }
+
+// AllowSingle sets the limit of a payload with only one element.
+func (w *ContainerWriter) AllowSingle(limit int) { w.single = max(w.limit, limit) }
 
 // Len returns the number of elements in the payload.
 func (w *ContainerWriter) Len() int { return w.elements }
@@ -25,12 +29,12 @@ func (w *ContainerWriter) Len() int { return w.elements }
 // Add adds an element to the payload. It reports whether it fits.
 func (w *ContainerWriter) Add(e Element) bool {
 	before := len(w.payload)
-	separator := ","
+	separator, limit := ",", w.limit
 	if w.elements == 0 {
-		separator = beginOfContainer
+		separator, limit = beginOfContainer, w.single
 	}
 	w.payload = e.append(append(w.payload, separator...))
-	if len(w.payload)+len(endOfContainer) > w.limit {
+	if len(w.payload)+len(endOfContainer) > limit {
 		w.payload = w.payload[:before]
 		return false
 	}
