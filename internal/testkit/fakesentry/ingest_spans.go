@@ -101,7 +101,7 @@ func transactionVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string
 		return "event_id"
 	case t.Type == nil || *t.Type != "transaction":
 		return "type"
-	case t.Platform == nil || *t.Platform == "":
+	case t.Platform == nil || !slices.Contains(ingestPlatforms, *t.Platform): // stored as "other"
 		return "platform"
 	case root == nil:
 		return "contexts.trace"

@@ -30,6 +30,21 @@ var Platforms = map[string]platform{
 	"rust":       {"rust", "rust"},
 }
 
+// EventPlatform returns the platform of an event or a transaction: Relay accepts fewer platforms for
+// them than for profiles and spans (VALID_PLATFORMS). Sentry's SDK for Rust sends "native".
+func EventPlatform(platform string) string {
+	switch platform {
+	case "rust":
+		return "native"
+	case "android":
+		return "java"
+	case "as3", "c", "cfml", "cocoa", "csharp", "elixir", "haskell", "go", "groovy", "java", "javascript", "native", "node", "objc", "perl", "php",
+		"python", "ruby":
+		return platform
+	}
+	return "other"
+}
+
 // HermesFrameType is a custom value of profile.frame.type for React Native's engine, for which the
 // convention has no value.
 const HermesFrameType = "hermes"

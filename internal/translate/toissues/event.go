@@ -30,7 +30,7 @@ func (e *exporter) event(r *record) Event {
 		// The same message always results in the same IDs, so that Sentry replaces a repeated
 		// event.
 		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
-		Timestamp: timestamp(r.at), Platform: eventPlatform(x.platform), Level: "error",
+		Timestamp: timestamp(r.at), Platform: attr.EventPlatform(x.platform), Level: "error",
 		SDK: sentryevent.SDK{ClientSDK: e.options.SDK}, Exceptions: x.chain(r.handled()),
 	}
 	if e.spend(r.repeatedSize(), "resource") {

@@ -68,21 +68,6 @@ func newException(attrs pcommon.Map, platform string) *exception {
 
 const otherPlatform = "other"
 
-// eventPlatform returns the platform of an event: Relay accepts fewer platforms for events than for
-// profiles (VALID_PLATFORMS).
-func eventPlatform(platform string) string {
-	switch platform {
-	case "rust":
-		return "native"
-	case "android":
-		return "java"
-	case "as3", "c", "cfml", "cocoa", "csharp", "elixir", "haskell", "go", "groovy", "java", "javascript", "native", "node", "objc", "perl", "php",
-		"python", "ruby":
-		return platform
-	}
-	return otherPlatform
-}
-
 // takeHeadline sets type and message from the text if the record has none. In logs, Python's SDK
 // records only the first argument of an exception as its message. The text has the message that
 // Sentry's SDK sends.

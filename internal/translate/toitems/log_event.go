@@ -26,7 +26,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	*out = event.ErrorEvent{ // reuses the memory of the last event
 		Tags: out.Tags[:0], Contexts: out.Contexts[:0], Trace: event.TraceContext{Data: out.Trace.Data[:0], Rest: out.Trace.Rest[:0]}, Rest: out.Rest[:0], Breadcrumbs: out.Breadcrumbs[:0],
 		Timestamp: e.timestamp(record.Timestamp(), record.ObservedTimestamp()),
-		Platform:  attr.FirstText(id.Platform, "other"), Level: level,
+		Platform:  attr.EventPlatform(id.Platform), Level: level,
 		Release: id.Release, Dist: id.Dist, Environment: id.Environment, SDK: event.SDK{ClientSDK: id.Sdk, Rest: out.SDK.Rest[:0]},
 		Info: event.TransactionInfo{Rest: out.Info.Rest[:0]}, DebugMeta: event.DebugMeta{Rest: out.DebugMeta.Rest[:0]},
 		User: out.User[:0],

@@ -79,6 +79,9 @@ func (e *traceExporter) childSpan(s *tracedSpan, t *event.Transaction) event.Spa
 	out.Description = descriptionOf(s.Span, &out, e.resource.FromSentry)
 	if !e.resource.FromSentry { // otherwise, ingest derives a name from the operation
 		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryName, Value: e.scratch.Text(s.Name())})
+		if s.id.Platform != t.Platform { // spans may have any
+			out.Platform = attr.FirstText(out.Platform, s.id.Platform)
+		}
 	}
 	p := e.profilingOf(s)
 	if p.Profiler != "" && p.Profiler != t.ProfilerID {

@@ -96,6 +96,7 @@ func transactionLines(t *event.Transaction) []string {
 // expectedTransaction returns the original with the documented differences.
 func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	t := *sent
+	t.Platform = attr.EventPlatform(t.Platform)
 	root := *sent.Root
 	root.Data = slices.Clone(root.Data)
 	t.Root = &root

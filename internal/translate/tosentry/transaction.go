@@ -22,7 +22,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	t.Root = &root
 	p, scratch := e.profilingOf(s), &e.scratch
 
-	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK.ClientSDK = s.Name(), attr.FirstText(id.Platform, otherPlatform), id.Release, id.Dist, id.Environment, id.Sdk
+	t.Transaction, t.Platform, t.Release, t.Dist, t.Environment, t.SDK.ClientSDK = s.Name(), attr.EventPlatform(id.Platform), id.Release, id.Dist, id.Environment, id.Sdk
 	t.ProfilerID = p.Profiler
 	t.EventID = sentryID(attr.TextOf(s.Attributes(), semconv.SentryTransactionID))
 	if t.EventID == "" {
