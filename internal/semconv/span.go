@@ -13,6 +13,7 @@ const (
 	SentryStatusMessage     = "sentry.status.message" // of streamed spans
 	SentrySegmentID         = "sentry.segment.id"
 	SentrySegmentName       = "sentry.segment.name" // the transaction's name
+	Transaction             = "transaction"         // the same, in web vitals
 	SentrySegmentNameSource = "sentry.segment.name.source"
 	SentryIsRemote          = "sentry.is_remote" // the parent is in another process
 	SentryExclusiveTime     = "sentry.exclusive_time"

@@ -109,6 +109,8 @@ func transactionVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string
 		return "profiler_id"
 	case len(t.Spans) > 1000:
 		return "too many spans"
+	case root.Op != nil && (strings.HasPrefix(*root.Op, "ui.interaction.") || strings.HasPrefix(*root.Op, "ui.webvital.")):
+		return "a web vital is no transaction" // relay-event-normalization, normalize_web_vital_span_segment
 	}
 	root.Start, root.End = t.Start, t.End
 	if text := spanBytesVerdict(item.Payload); text != "" {
@@ -185,6 +187,9 @@ func containerVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 			if verdict := attributeVerdict(key, a.Type, a.Value); verdict != "" {
 				return verdict
 			}
+			if text, _ := a.Value.(string); key == "sentry.segment.id" && !ingestSpanID.MatchString(text) {
+				return "segment id, which costs the span"
+			}
 		}
 	}
 	return ""
@@ -226,6 +231,28 @@ func StoredNames(item *sentry.Item) (names []string) {
 		names = append(names, *c.Items[i].Name)
 	}
 	return names
+}
+
+// StoredSegments returns the segment's name and the user with which ingest stores each span of an
+// item: spans of a transaction have those of the transaction.
+func StoredSegments(item *sentry.Item) (all [][2]string) {
+	if item.Header.Type == sentry.ItemTransaction {
+		var t struct {
+			Transaction string
+			User        struct{ ID string }
+			Spans       []any
+		}
+		_ = json.Unmarshal(item.Payload, &t)
+		return slices.Repeat([][2]string{{t.Transaction, t.User.ID}}, 1+len(t.Spans))
+	}
+	var c ingestContainer
+	_ = json.Unmarshal(item.Payload, &c)
+	for i := range c.Items {
+		name, _ := c.Items[i].Attributes["sentry.segment.name"].Value.(string)
+		user, _ := c.Items[i].Attributes["user.id"].Value.(string)
+		all = append(all, [2]string{name, user})
+	}
+	return all
 }
 
 // StoredSampleRates returns the sample rate with which ingest stores each span of an item, by which

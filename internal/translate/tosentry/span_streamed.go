@@ -34,6 +34,7 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 	e.ownAttributes(&all, s)
 	if root >= 0 {
 		all.text(semconv.SentrySegmentID, attr.SpanText(spans[root].SpanID()))
+		e.segmentAttributes(&all, spans, root)
 	}
 	e.sharedAttributes(&all, s, out.IsSegment.Value)
 	out.Attributes = all.list
@@ -52,6 +53,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	for key, value := range s.Attributes().All() {
 		switch {
 		case attr.IsSpanField(key):
+		case key == semconv.SentrySegmentID && attr.SpanIDOf(value.AsString()).IsEmpty(): // it would cost the span
 		case key == semconv.SentryMeasurements:
 			for _, m := range measuresOf(value) {
 				all.put(event.Attribute{Key: m.Name, Type: "double", Value: attr.AppendDouble(nil, m.Value), Unit: m.Unit})
@@ -114,6 +116,58 @@ func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSeg
 			all.put(a)
 		}
 	}
+}
+
+// segmentShare is what each span of a segment repeats in containers. A transaction states it once.
+type segmentShare struct {
+	attributes []event.Attribute
+	size       int
+}
+
+// segmentAttributes adds the name of the segment and its user, by which Sentry finds spans.
+func (e *traceExporter) segmentAttributes(all *attributeSet, spans []tracedSpan, root int) {
+	share := e.shares[root]
+	if share == nil {
+		share = e.shareOf(&spans[root])
+		if e.shares == nil {
+			e.shares = map[int]*segmentShare{}
+		}
+		e.shares[root] = share
+	}
+	if len(share.attributes) > 0 && e.spend(share.size) {
+		for _, a := range share.attributes {
+			all.put(a)
+		}
+	}
+}
+
+func (e *traceExporter) shareOf(root *tracedSpan) *segmentShare {
+	attrs, share := root.Attributes(), &segmentShare{}
+	name := root.Name()
+	if isWebVital(root.Span) { // its name is an element of the page
+		name = attr.TextOf(attrs, semconv.Transaction)
+	}
+	name = attr.FirstText(attr.TextOf(attrs, semconv.SentrySegmentName), name)
+	if name != "" {
+		share.attributes = append(share.attributes, event.Attribute{Key: semconv.SentrySegmentName, Type: "string", Value: attr.JsonString(clip(name, maxName))})
+	}
+	for key, value := range attrs.All() {
+		if attr.UserField(key) != "" && key != semconv.ClientAddress || strings.HasPrefix(key, semconv.SentryUserPrefix) {
+			share.attributes = append(share.attributes, attr.TypedAttribute(key, value))
+		}
+	}
+	for _, a := range share.attributes {
+		share.size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
+	}
+	return share
+}
+
+// isWebVital reports whether ingest stores a span only as part of the segment that it names
+// (relay-event-normalization, normalize_web_vital_span_segment). As a transaction, it would be an
+// own segment.
+func isWebVital(s ptrace.Span) bool {
+	op := attr.TextOf(s.Attributes(), semconv.SentryOp)
+	return strings.HasPrefix(op, "ui.interaction.") || strings.HasPrefix(op, "ui.webvital.")
 }
 
 // attributeSet collects attributes. It keeps the first attribute of each key.

@@ -5,6 +5,7 @@ package tosentry
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,9 +26,11 @@ func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer,
 	require.Empty(t, back.Lost, name)
 	var want, got []string
 	id := fromsentry.ContainerIdentity(sent, src)
-	unsaid := map[string]bool{} // spans without a segment ID get one if the segment is in the same message
+	said := map[string]bool{} // spans get what they lack from a segment in the same message
 	for i := range sent.Spans {
-		unsaid[sent.Spans[i].SpanID] = !slices.ContainsFunc(sent.Spans[i].Attributes, isSegmentID)
+		for _, a := range sent.Spans[i].Attributes {
+			said[sent.Spans[i].SpanID+a.Key] = true
+		}
 		want = append(want, streamedLines(expectedStreamed(sent.Spans[i], id))...)
 	}
 	for i := range back.Items {
@@ -37,16 +40,18 @@ func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer,
 		require.NoError(t, err, name)
 		require.Empty(t, c.Flaws, name)
 		for i := range c.Spans {
-			if unsaid[c.Spans[i].SpanID] {
-				c.Spans[i].Attributes = slices.DeleteFunc(c.Spans[i].Attributes, isSegmentID)
-			}
+			c.Spans[i].Attributes = slices.DeleteFunc(c.Spans[i].Attributes, func(a event.Attribute) bool {
+				return isOfSegment(a.Key) && !said[c.Spans[i].SpanID+a.Key]
+			})
 			got = append(got, streamedLines(c.Spans[i])...)
 		}
 	}
 	requireSameLines(t, name, want, got, nil)
 }
 
-func isSegmentID(a event.Attribute) bool { return a.Key == semconv.SentrySegmentID }
+func isOfSegment(key string) bool {
+	return key == semconv.SentrySegmentID || key == semconv.SentrySegmentName || attr.UserField(key) != "" || strings.HasPrefix(key, semconv.SentryUserPrefix)
+}
 
 func streamedLines(s event.StreamedSpan) (lines []string) {
 	line := func(format string, args ...any) {

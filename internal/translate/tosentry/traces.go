@@ -28,8 +28,9 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource *Resource    // of the current spans
-	copies   int          // bytes of resources that items may still repeat
+	resource *Resource // of the current spans
+	copies   int       // bytes of resources and segments that items may still repeat
+	shares   map[int]*segmentShare
 	payload  []byte       // scratch
 	scratch  attr.Scratch // values of the current transaction
 }
@@ -68,12 +69,13 @@ func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedS
 func (e *traceExporter) segments(spans []tracedSpan) {
 	tree := newSegmentTree(spans)
 	var rest []int
+	e.shares = nil
 	for i := range spans {
 		if root := tree.segment[i]; root >= 0 {
 			spans[i].header = spans[i].header.Or(spans[root].header)
 		}
 		switch {
-		case e.options.SpansOnly || tree.segment[i] == elsewhere:
+		case e.options.SpansOnly || tree.segment[i] == elsewhere || isWebVital(spans[tree.segment[i]].Span):
 			rest = append(rest, i)
 		case tree.segment[i] == i:
 			rest = append(rest, e.transaction(spans, i, tree.children[i])...)
