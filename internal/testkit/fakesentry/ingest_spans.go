@@ -233,6 +233,22 @@ func StoredNames(item *sentry.Item) (names []string) {
 	return names
 }
 
+// DataErrors returns the keys of the data in a transaction that ingest stores with an error, because
+// they are no scalars (relay-spans/src/v1_to_v2.rs).
+func DataErrors(item *sentry.Item) (keys []string) {
+	var t ingestTransaction
+	_ = json.Unmarshal(item.Payload, &t)
+	for _, span := range append([]ingestSpan{*t.Contexts.Trace}, t.Spans...) {
+		for key, value := range span.Data {
+			switch value.(type) {
+			case []any, map[string]any:
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
+
 // StoredSegments returns the segment's name and the user with which ingest stores each span of an
 // item: spans of a transaction have those of the transaction.
 func StoredSegments(item *sentry.Item) (all [][2]string) {

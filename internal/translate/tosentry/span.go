@@ -39,7 +39,11 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 		case tags[key]:
 			out.Tags = append(out.Tags, event.Tag{Key: key, Value: value.AsString()})
 		default:
-			out.Data = append(out.Data, event.NamedValue{Name: key, Value: e.scratch.JSON(value)})
+			json := e.scratch.JSON(value)
+			if !fromSentry && (value.Type() == pcommon.ValueTypeSlice || value.Type() == pcommon.ValueTypeMap) { // as ingest stores it, but without an error
+				json = e.scratch.Text(string(json))
+			}
+			out.Data = append(out.Data, event.NamedValue{Name: key, Value: json})
 		}
 	}
 	if !fromSentry {

@@ -70,6 +70,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
 			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
+		case t.Request != nil && strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix) && value().Type() == pcommon.ValueTypeSlice: // data has no lists
 		case key == semconv.SentryReplayID, strings.HasPrefix(key, semconv.SentryRequestPrefix) && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
 		case attr.UserFields.Has(key) && (e.resource.FromSentry || key != semconv.ClientAddress):
