@@ -43,7 +43,7 @@ func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces
 
 func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) []*request {
 	export := toitems.FromLogs(logs, toitems.LogOptions{
-		Options:     toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
+		Options:     toitems.Options{ExportOptions: e.exportOptions()},
 		MinSeverity: e.cfg.Logs.minNumber(),
 	})
 	e.telemetry.lost(ctx, e.telemetry.logsDiscarded, export.Lost)
@@ -53,7 +53,7 @@ func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) []*req
 
 func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) []*request {
 	export := toitems.FromMetrics(metrics, toitems.MetricOptions{
-		Options:  toitems.Options{ExportOptions: e.exportOptions(), ReceivedNano: uint64(time.Now().UnixNano())},
+		Options:  toitems.Options{ExportOptions: e.exportOptions()},
 		Selected: e.selected, Buckets: e.cfg.Metrics.Buckets, Exemplars: e.cfg.Metrics.Exemplars,
 	})
 	e.telemetry.lost(ctx, e.telemetry.pointsDiscarded, export.Lost)
@@ -70,6 +70,7 @@ func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Met
 func (e *sentryExporter) exportOptions() tosentry.ExportOptions {
 	return tosentry.ExportOptions{
 		SDK:                  e.program(),
+		ReceivedNano:         uint64(time.Now().UnixNano()),
 		MaxItemBytes:         e.cfg.maxItemBytes(),
 		ProfilerIDAttributes: e.cfg.ProfilerIDAttributes,
 		Profiled:             e.profiled.Load(),

@@ -91,6 +91,9 @@ func someProfile(sampleType, unit string) pprofile.Profiles {
 	return p
 }
 
+// testStart is the start of all spans: old ones do not become transactions.
+var testStart = pcommon.NewTimestampFromTime(time.Now().Add(-time.Second))
+
 // someSpan is the root of a trace.
 func someSpan() ptrace.Traces {
 	traces := ptrace.NewTraces()
@@ -100,8 +103,8 @@ func someSpan() ptrace.Traces {
 	span.SetName("GET /cart")
 	span.SetTraceID(pcommon.TraceID{1})
 	span.SetSpanID(pcommon.SpanID{2})
-	span.SetStartTimestamp(1_700_000_000_000_000_000)
-	span.SetEndTimestamp(1_700_000_001_000_000_000)
+	span.SetStartTimestamp(testStart)
+	span.SetEndTimestamp(testStart + 1e9)
 	return traces
 }
 

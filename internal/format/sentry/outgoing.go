@@ -55,6 +55,12 @@ const (
 	// a span container.
 	MaxOutgoingSpanBytes = 800_000
 
+	// MaxOutgoingTransactionAge bounds the age of a transaction and of its spans, in seconds. Ingest
+	// rejects a transaction that began more than 5 days ago, and gives older spans its times
+	// (relay-metrics/src/aggregator/config.rs, relay-event-normalization/src/validation.rs). A span
+	// container may be as old as the retention. An hour is for retries.
+	MaxOutgoingTransactionAge = (5*24 - 1) * 3600
+
 	// MaxOutgoingContainer bounds a span container, in bytes. max_container_size is 12 MiB, but
 	// max_span_size, 10 MiB, applies to the average span and thus to a container with one span.
 	MaxOutgoingContainer = 10 << 20

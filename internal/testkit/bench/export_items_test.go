@@ -35,7 +35,7 @@ type itemExport struct {
 	own, structs func() [][]byte
 }
 
-var itemOptions = toitems.Options{ExportOptions: exportOptions, ReceivedNano: 1_795_225_000_000_000_000}
+var itemOptions = toitems.Options{ExportOptions: tosentry.ExportOptions{SDK: exportOptions.SDK, ReceivedNano: 1_795_225_000_000_000_000}}
 
 func itemExports() (all []itemExport) {
 	items, err := payload.Items()

@@ -56,14 +56,14 @@ var listed = func() (all []entry) {
 		{"transaction", `^/contexts/(profile/profile_id|profile/profiler_id|response/status_code|trace/tags/.*)$`},
 		{"transaction", `^/tags/http\.status_code$`}, // in the data of the span
 		{"event", `^/message$`},
-		{string(standaloneSpan), `^/(description|is_segment|segment_id|data/sentry\.(op|origin|exclusive_time))$`},
+		{string(standaloneSpan), `^/(description|is_segment|segment_id|op|origin|timestamp|exclusive_time|data/.*)$`},
 	} {
 		all = append(all, entry{e.items, regexp.MustCompile(e.path)})
 	}
 	return all
 }()
 
-// standaloneSpan is the type of spans without a container. They come back as transactions.
+// standaloneSpan is the type of spans without a container. They come back in containers.
 const standaloneSpan sentry.ItemType = "standalone span"
 
 // elsewhere are the types whose items come back as items of another type, or not at all.
@@ -183,7 +183,6 @@ func envelopeOf(t *testing.T, request golden.Request) *sentry.Envelope {
 func translated(message any, spansOnly bool) tosentry.Export {
 	o := toitems.Options{
 		ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, SpansOnly: spansOnly},
-		ReceivedNano:  1_795_225_000_000_000_000,
 	}
 	switch data := message.(type) {
 	case pprofile.Profiles:
@@ -191,6 +190,7 @@ func translated(message any, spansOnly bool) tosentry.Export {
 	case ptrace.Traces:
 		return tosentry.TracesToTransactions(data, o.ExportOptions)
 	case plog.Logs:
+		o.ReceivedNano = 1_795_225_000_000_000_000
 		return toitems.FromLogs(data, toitems.LogOptions{Options: o})
 	}
 	return toitems.FromMetrics(message.(pmetric.Metrics), toitems.MetricOptions{Options: o})

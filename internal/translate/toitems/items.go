@@ -19,9 +19,6 @@ import (
 // Options configure the translation.
 type Options struct {
 	tosentry.ExportOptions
-
-	// ReceivedNano is the time of receipt, for data without a time.
-	ReceivedNano uint64
 }
 
 // Reasons for dropping data.

@@ -26,8 +26,7 @@ import (
 const receivedNano = 1_795_225_000_000_000_000
 
 var options = Options{
-	ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}},
-	ReceivedNano:  receivedNano,
+	ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, ReceivedNano: receivedNano},
 }
 
 // TestItemsThereAndBack takes every item of the cases that becomes log records to OTLP and back,

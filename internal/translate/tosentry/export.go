@@ -3,6 +3,8 @@
 package tosentry
 
 import (
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -29,6 +31,10 @@ type ExportOptions struct {
 	// profiles.
 	WallSessions bool
 
+	// ReceivedNano is the time of receipt, for data without a time. 0 also means that no segment is
+	// too old for a transaction.
+	ReceivedNano uint64
+
 	// SpansOnly sends all spans in span containers (span v2) instead of transactions.
 	SpansOnly bool
 }
@@ -39,6 +45,12 @@ func (o *ExportOptions) AtMost(limit int) int {
 		return limit
 	}
 	return min(o.MaxItemBytes, limit)
+}
+
+// isTooOld reports whether ingest would reject a transaction with the span, or replace its times.
+func (o *ExportOptions) isTooOld(s ptrace.Span) bool {
+	start, _ := timesOf(s)
+	return o.ReceivedNano > 0 && start.UnixNano+sentry.MaxOutgoingTransactionAge*attr.NanosPerSecond < o.ReceivedNano
 }
 
 // Outgoing is an item ready to be sent, alone in its envelope. It depends only on the message and

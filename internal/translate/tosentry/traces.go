@@ -3,6 +3,8 @@
 package tosentry
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -75,10 +77,12 @@ func (e *traceExporter) segments(spans []tracedSpan) {
 			spans[i].header = spans[i].header.Or(spans[root].header)
 		}
 		switch {
-		case e.options.SpansOnly || tree.segment[i] == elsewhere || isWebVital(spans[tree.segment[i]].Span):
+		case e.options.SpansOnly || tree.segment[i] == elsewhere || isWebVital(spans[tree.segment[i]].Span),
+			e.options.isTooOld(spans[tree.segment[i]].Span), e.options.isTooOld(spans[i].Span):
 			rest = append(rest, i)
 		case tree.segment[i] == i:
-			rest = append(rest, e.transaction(spans, i, tree.children[i])...)
+			young := slices.DeleteFunc(tree.children[i], func(k int) bool { return e.options.isTooOld(spans[k].Span) })
+			rest = append(rest, e.transaction(spans, i, young)...)
 		}
 	}
 	e.containers(spans, rest, tree)
