@@ -51,12 +51,12 @@ const (
 	MaxOutgoingTransaction = 1_000_000
 
 	// MaxOutgoingSpanBytes bounds the spans of a transaction, in bytes by ingest's count. Ingest
-	// cuts the list at 819,200 (relay-event-schema/src/protocol/event.rs). What does not fit becomes
-	// a span container.
+	// cuts the list at 819,200 (relay-event-schema/src/protocol/event.rs). What does not fit
+	// becomes a span container.
 	MaxOutgoingSpanBytes = 800_000
 
-	// MaxOutgoingTransactionAge bounds the age of a transaction and of its spans, in seconds. Ingest
-	// rejects a transaction that began more than 5 days ago, and gives older spans its times
+	// MaxOutgoingTransactionAge bounds the age of a transaction and of its spans, in seconds.
+	// Ingest rejects a transaction that began more than 5 days ago, and gives older spans its times
 	// (relay-metrics/src/aggregator/config.rs, relay-event-normalization/src/validation.rs). A span
 	// container may be as old as the retention. An hour is for retries.
 	MaxOutgoingTransactionAge = (5*24 - 1) * 3600

@@ -30,8 +30,8 @@ var Platforms = map[string]platform{
 	"rust":       {"rust", "rust"},
 }
 
-// EventPlatform returns the platform of an event or a transaction: Relay accepts fewer platforms for
-// them than for profiles and spans (VALID_PLATFORMS). Sentry's SDK for Rust sends "native".
+// EventPlatform returns the platform of an event or a transaction: Relay accepts fewer platforms
+// for them than for profiles and spans (VALID_PLATFORMS). Sentry's SDK for Rust sends "native".
 func EventPlatform(platform string) string {
 	switch platform {
 	case "rust":

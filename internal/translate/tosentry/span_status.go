@@ -12,8 +12,8 @@ import (
 )
 
 // StatusName is the inverse of fromsentry.setStatus. For spans from other sources, the response is
-// more precise than the status code: in OpenTelemetry, a 404 on a server span is not an error. For a
-// client, it is one, so without an error status, the client expected the response; ingest stores
+// more precise than the status code: in OpenTelemetry, a 404 on a server span is not an error. For
+// a client, it is one, so without an error status, the client expected the response; ingest stores
 // any status except ok as an error.
 func StatusName(s ptrace.Span, fromSentry bool) string {
 	message := strings.ToLower(s.Status().Message())

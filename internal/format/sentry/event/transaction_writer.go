@@ -6,8 +6,8 @@ import "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 
 // AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
 // DecodeTransaction. It writes as many spans, in order, as fit into maxBytes and into
-// MaxOutgoingSpanBytes, and returns their number; the caller sends the others in a container. If the transaction does not fit even without
-// spans, ok is false and dst is returned unchanged.
+// MaxOutgoingSpanBytes, and returns their number; the caller sends the others in a container. If
+// the transaction does not fit even without spans, ok is false and dst is returned unchanged.
 //
 // The root and its times are required.
 func AppendTransaction(dst []byte, t *Transaction, maxBytes int) (_ []byte, spans int, ok bool) {

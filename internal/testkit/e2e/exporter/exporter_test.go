@@ -57,7 +57,8 @@ func TestSentryOut(t *testing.T) {
 	payload := harness.Chunk{Samples: harness.TwoSamples}.Payload()
 	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile_chunk", payload)).Status)
 	require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("transaction", `{"type":"transaction","transaction":"/cart",`+
-		`"start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":"`+harness.NewID()+`","span_id":"1111111111111111"}}}`)).Status)
+		fmt.Sprintf(`"start_timestamp":%d,"timestamp":%[1]d.5,`, time.Now().Unix()-1)+ // an old one is sent as spans
+		`"contexts":{"trace":{"trace_id":"`+harness.NewID()+`","span_id":"1111111111111111"}}}`)).Status)
 	require.Eventually(t, func() bool { return len(server.Taken()) == 2 }, 30*time.Second, 10*time.Millisecond)
 
 	for _, e := range server.Taken() {
