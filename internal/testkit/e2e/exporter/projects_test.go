@@ -152,8 +152,8 @@ func spansOf(services []string) string {
 	var resources []string
 	for _, service := range services {
 		resources = append(resources, fmt.Sprintf(`{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":%q}}]},`+
-			`"scopeSpans":[{"spans":[{"traceId":%q,"spanId":"1111111111111111","name":%q,"startTimeUnixNano":"1700000000000000000",`+
-			`"endTimeUnixNano":"1700000001000000000"}]}]}`, service, harness.NewID(), service))
+			`"scopeSpans":[{"spans":[{"traceId":%q,"spanId":"1111111111111111","name":%q,"startTimeUnixNano":"%d",`+
+			`"endTimeUnixNano":"%[4]d"}]}]}`, service, harness.NewID(), service, time.Now().UnixNano()))
 	}
 	return `{"resourceSpans":[` + strings.Join(resources, ",") + `]}`
 }

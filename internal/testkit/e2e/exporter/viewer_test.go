@@ -59,7 +59,7 @@ service:
 			payload := harness.Chunk{Samples: harness.TwoSamples}.Payload()
 			require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("profile_chunk", payload)).Status)
 			require.Equal(t, http.StatusOK, c.Send(t, harness.ItemRequest("transaction", fmt.Sprintf(`{"type":"transaction","transaction":"/cart",`+
-				`"start_timestamp":1700000000,"timestamp":1700000001,"contexts":{"trace":{"trace_id":%q,"span_id":"1111111111111111"}}}`, harness.NewID()))).Status)
+				`"start_timestamp":%d,"timestamp":%[1]d.5,"contexts":{"trace":{"trace_id":%[2]q,"span_id":"1111111111111111"}}}`, time.Now().Unix()-1, harness.NewID()))).Status)
 			sent++
 		}
 		require.Equal(t, sent, lists(t, viewer).ProfileCount)

@@ -81,8 +81,8 @@ func (r *rig) awaitAnswers(n int) {
 func (s setup) request(random *rand.Rand) (harness.Request, []sentItem) {
 	id, span := harness.NewID(), s.mark.id(aSpan, random, harness.NewID()[:16])
 	transaction := func(more string) string {
-		return fmt.Sprintf(`{"type":"transaction","event_id":"%s","transaction":"/cart","start_timestamp":1777629600,"timestamp":1777629601,`+
-			`"contexts":{%s"trace":{"trace_id":"%s","span_id":"%s"}}}`, harness.NewID(), more, harness.NewID(), span)
+		return fmt.Sprintf(`{"type":"transaction","event_id":"%s","transaction":"/cart","start_timestamp":%d,"timestamp":%[2]d.5,`+
+			`"contexts":{%[3]s"trace":{"trace_id":"%[4]s","span_id":"%[5]s"}}}`, harness.NewID(), time.Now().Unix()-1, more, harness.NewID(), span)
 	}
 	switch draw := random.IntN(10); {
 	case draw < 6:
