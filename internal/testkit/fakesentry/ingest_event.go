@@ -34,7 +34,19 @@ type ingestEvent struct {
 	}
 	Extra map[string]any
 	User  map[string]any
+	SDK   ingestSettings
 }
+
+type ingestSettings struct {
+	Settings struct {
+		InferIP string `json:"infer_ip"`
+	}
+}
+
+// infersIP reports whether ingest may set the sender's address as that of the user
+// (relay-event-normalization/src/event.rs, normalize_ip_addresses). The sender is not the user's
+// device, so even a platform for which ingest infers nothing today must say it.
+func (s *ingestSettings) infersIP() bool { return s.Settings.InferIP != "never" }
 
 type ingestException struct {
 	Type, Value, Module *string
@@ -72,6 +84,8 @@ func eventVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string {
 		return "transaction"
 	case e.Release != nil && len(*e.Release) > 256 || e.Environment != nil && len(*e.Environment) > 256:
 		return "release or environment"
+	case e.SDK.infersIP():
+		return "the sender's address becomes that of the user"
 	case len(e.Breadcrumbs.Values) > 100:
 		return "too many breadcrumbs"
 	}

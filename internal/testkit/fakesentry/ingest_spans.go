@@ -60,6 +60,7 @@ type ingestTransaction struct {
 	}
 	Measurements map[string]ingestMeasure
 	Spans        []ingestSpan
+	SDK          ingestSettings
 }
 
 type ingestContainer struct {
@@ -107,6 +108,8 @@ func transactionVerdict(header *sentry.EnvelopeHeader, item *sentry.Item) string
 		return "contexts.trace"
 	case t.Contexts.Profile != nil && t.Contexts.Profile.ProfilerID != nil && !ID.MatchString(*t.Contexts.Profile.ProfilerID):
 		return "profiler_id"
+	case t.SDK.infersIP():
+		return "the sender's address becomes that of the user"
 	case len(t.Spans) > 1000:
 		return "too many spans"
 	case root.Op != nil && (strings.HasPrefix(*root.Op, "ui.interaction.") || strings.HasPrefix(*root.Op, "ui.webvital.")):

@@ -45,6 +45,7 @@ func (e *exporter) event(r *record) Event {
 	} else {
 		e.fillFromSpan(out, r)
 	}
+	out.SDK.NeverInferIP()
 	out.Fingerprint = e.fingerprint(r)
 	out.Tags = e.tags(r)
 	out.Extra = e.extra(r, x.unparsed)

@@ -51,6 +51,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
 	out.Lists = e
+	out.SDK.NeverInferIP()
 	e.payload = event.AppendEvent(e.payload[:0], out)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
 	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {

@@ -273,6 +273,8 @@ func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.
 	if e.Level == "" {
 		e.Level = map[sentry.ItemType]string{sentry.ItemEvent: "error", sentry.ItemFeedback: "info"}[item]
 	}
+	e.SDK.Rest = slices.Clone(e.SDK.Rest)
+	e.SDK.NeverInferIP()
 	if e.SDK.ClientSDK == (sentry.ClientSDK{}) {
 		e.SDK.ClientSDK = options.SDK
 	}

@@ -100,6 +100,8 @@ func expectedTransaction(sent *event.Transaction) *event.Transaction {
 	root := *sent.Root
 	root.Data = slices.Clone(root.Data)
 	t.Root = &root
+	t.SDK.Rest = slices.Clone(t.SDK.Rest)
+	t.SDK.NeverInferIP()
 	root.Tags, t.Tags = nil, append(slices.Clone(root.Tags), t.Tags...)
 	if len(t.Measurements) == 0 {
 		t.Measurements = root.Measurements

@@ -31,6 +31,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	t.Tags, root.Tags = root.Tags, nil
 	t.Measurements, root.Measurements = root.Measurements, nil
 	root.Data = e.takeEvent(&t, s, root.Data, scratch)
+	t.SDK.NeverInferIP()
 	if description, ok := s.Attributes().Get(semconv.SentryDescription); ok {
 		root.Description = description.AsString()
 	}

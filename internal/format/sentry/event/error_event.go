@@ -3,6 +3,9 @@
 package event
 
 import (
+	"encoding/json"
+	"slices"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -95,6 +98,54 @@ var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
 	carried[SDK](KindList, "features"),
 	carried[SDK](KindObject, "settings"),
 )
+
+// NeverInferIP tells ingest to keep the user as sent. Otherwise it sets the sender's address, which
+// is that of the collector, if the user of a browser or an Apple device has none
+// (relay-event-normalization/src/event.rs, normalize_ip_addresses).
+func (s *SDK) NeverInferIP() {
+	i := slices.IndexFunc(s.Rest, func(v NamedValue) bool { return v.Name == "settings" })
+	if i < 0 {
+		s.Rest = append(s.Rest, NamedValue{"settings", neverInferIP})
+		return
+	}
+	settings := map[string]json.RawMessage{} // few members, and others than infer_ip are not known yet
+	if json.Unmarshal(s.Rest[i].Value, &settings) != nil || settings == nil {
+		settings = map[string]json.RawMessage{}
+	}
+	settings["infer_ip"] = json.RawMessage(`"never"`)
+	s.Rest[i].Value, _ = json.Marshal(settings)
+}
+
+// InferIP returns the setting infer_ip as ingest reads it: InferNever, InferAuto or InferLegacy. An
+// unknown value means never (relay-event-schema/src/protocol/clientsdk.rs).
+func (s *SDK) InferIP() string {
+	i := slices.IndexFunc(s.Rest, func(v NamedValue) bool { return v.Name == "settings" })
+	if i < 0 {
+		return InferLegacy
+	}
+	var settings struct {
+		InferIP json.RawMessage `json:"infer_ip"`
+	}
+	if json.Unmarshal(s.Rest[i].Value, &settings) != nil {
+		return InferLegacy // ingest removes settings that are not an object
+	}
+	switch string(settings.InferIP) {
+	case "", "null", `"legacy"`:
+		return InferLegacy
+	case `"auto"`:
+		return InferAuto
+	}
+	return InferNever
+}
+
+// Values of infer_ip and infer_user_agent.
+const (
+	InferAuto   = "auto"   // from the request
+	InferNever  = "never"  //
+	InferLegacy = "legacy" // depends on the platform; of SDKs without the setting
+)
+
+var neverInferIP = []byte(`{"infer_ip":"never"}`)
 
 // eventRows are the fields that events and transactions share.
 var eventRows = []row[ErrorEvent]{

@@ -37,3 +37,23 @@ func TestFingerprint(t *testing.T) {
 	require.Equal(t, []string{"a", "9007199254740993", "1", "True", ""}, e.Fingerprint)
 	require.Equal(t, []discard.Flaw{{Field: "fingerprint", Count: 2}}, e.Flaws)
 }
+
+// TestNeverInferIP: the setting replaces that of the SDK, and other settings stay.
+func TestNeverInferIP(t *testing.T) {
+	for _, test := range []struct{ sent, means, written string }{
+		{``, InferLegacy, `{"infer_ip":"never"}`},
+		{`,"settings":{}`, InferLegacy, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":"auto"}`, InferAuto, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":"legacy"}`, InferLegacy, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":null}`, InferLegacy, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":"sometimes"}`, InferNever, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":5}`, InferNever, `{"infer_ip":"never"}`},
+		{`,"settings":{"infer_ip":"never","later":[1]}`, InferNever, `{"infer_ip":"never","later":[1]}`},
+	} {
+		e, err := DecodeEvent([]byte(`{"event_id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7","sdk":{"name":"n"` + test.sent + `}}`))
+		require.NoError(t, err)
+		require.Equal(t, test.means, e.SDK.InferIP(), test.sent)
+		e.SDK.NeverInferIP()
+		require.Contains(t, string(AppendEvent(nil, e)), `"sdk":{"name":"n","settings":`+test.written+`}`, test.sent)
+	}
+}
