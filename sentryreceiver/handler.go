@@ -89,7 +89,8 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		r.telemetry.itemsLost(ctx, sender, envelope.Items, rejectionOf(err).reason)
 		return response{}, err
 	}
-	origin := sentryitems.Sender{ProjectID: auth.ProjectID, PublicKey: auth.PublicKey, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource}
+	origin := sentryitems.Sender{ProjectID: auth.ProjectID, PublicKey: auth.PublicKey, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource,
+		Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent()}
 	in := &ingestion{
 		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender,
 		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),

@@ -31,6 +31,7 @@ var receivers collector.SharedComponents[Config, *sentryReceiver]
 type sentryReceiver struct {
 	cfg       *Config
 	projects  *projects
+	proxies   httpserver.Proxies
 	settings  component.TelemetrySettings
 	logger    *zap.Logger
 	telemetry *telemetry
@@ -65,6 +66,7 @@ func newSentryReceiver(cfg *Config, set receiver.Settings) (*sentryReceiver, err
 	r := &sentryReceiver{
 		cfg:       cfg,
 		projects:  newProjects(cfg.Projects),
+		proxies:   cfg.Connections.Proxies(),
 		settings:  set.TelemetrySettings,
 		logger:    collector.LimitLogs(set.Logger),
 		telemetry: telemetry,

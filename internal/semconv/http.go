@@ -18,6 +18,8 @@ const (
 	URLQuery                  = "url.query"
 	URLFragment               = "url.fragment"
 	UserAgentOriginal         = "user_agent.original"
+	BrowserName               = "browser.name" // Sentry's, derived from the user agent
+	BrowserVersion            = "browser.version"
 	ServerAddress             = "server.address" // server_name in Sentry
 	ServerPort                = "server.port"
 	NetworkPeerAddress        = "network.peer.address"

@@ -102,6 +102,8 @@ type Sender struct {
 	ProjectID string
 	PublicKey string
 	SDK       sentry.ClientSDK
+	Address   string                 // "" = not known
+	UserAgent string                 // of the request
 	Resource  []fromsentry.Attribute // of the configuration
 }
 
@@ -155,8 +157,12 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 	}
 	drift := driftOf(envelope, received, settings.CorrectClockDrift)
 	t.source = fromsentry.Source{
-		ProjectID:    from.ProjectID,
-		SDK:          from.SDK,
+		ProjectID: from.ProjectID,
+		SDK:       from.SDK,
+
+		ClientAddress: from.Address,
+		UserAgent:     from.UserAgent,
+
 		ReceivedNano: uint64(received.UnixNano()),
 		PeriodType:   settings.ProfileType,
 		EventID:      envelope.Header.EventID,

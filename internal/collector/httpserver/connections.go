@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"slices"
 	"sync"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
@@ -17,7 +16,7 @@ import (
 // counts as a connection.
 type connections struct {
 	max, maxPerPeer int
-	trusted         []netip.Prefix
+	trusted         Proxies
 	closed          func(reason string)
 
 	mu   sync.Mutex
@@ -37,13 +36,7 @@ type connection struct {
 }
 
 func newConnections(l *Limits, closed func(reason string)) *connections {
-	c := &connections{max: l.Max, maxPerPeer: l.MaxPerPeer, closed: closed, open: map[net.Conn]*connection{}}
-	for _, text := range l.TrustedProxies {
-		if network, err := parseNetwork(text); err == nil { // Validate has checked them
-			c.trusted = append(c.trusted, network)
-		}
-	}
-	return c
+	return &connections{max: l.Max, maxPerPeer: l.MaxPerPeer, trusted: l.Proxies(), closed: closed, open: map[net.Conn]*connection{}}
 }
 
 // limitedListener closes connections beyond the limits before they use memory.
@@ -119,7 +112,7 @@ func (c *connections) end(conn net.Conn) {
 // close another connection for it: an idle one, or else one of the peer with the most, unless this
 // is the peer itself.
 func (c *connections) admits(peer netip.Addr) bool {
-	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusts(peer) {
+	if c.all.Use(peer) >= int64(c.maxPerPeer) && !c.trusted.trusts(peer) {
 		if c.closeIdle(c.idle.OldestOf(peer)); c.all.Use(peer) >= int64(c.maxPerPeer) {
 			c.closed(ReasonMaxConnectionsPerPeer)
 			return false
@@ -185,12 +178,6 @@ func (c *connections) changed(conn net.Conn, state http.ConnState) {
 	case http.StateClosed, http.StateHijacked:
 		c.remove(known)
 	}
-}
-
-// trusts reports whether a peer is a trusted proxy. A peer without an address uses a Unix socket of
-// this machine and is trusted.
-func (c *connections) trusts(peer netip.Addr) bool {
-	return !peer.IsValid() || slices.ContainsFunc(c.trusted, func(network netip.Prefix) bool { return network.Contains(peer) })
 }
 
 // Peer returns the address of a peer; for IPv6 its network, because a client has a whole network.

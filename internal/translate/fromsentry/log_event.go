@@ -56,6 +56,7 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	attr.Put(attrs, attr.RecordFields, event.Events, e, src.IncludePII)
 	putEvent(attrs, e, src)
 	putUser(attrs, e.User, src)
+	putUserAddress(attrs, e, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
 	src.Trace.Put(attrs, attr.TraceHeader{Transaction: e.Transaction})

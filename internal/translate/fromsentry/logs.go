@@ -19,8 +19,11 @@ func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
 	id := firstIdentity(c.Logs, func(l *event.Log) []event.Attribute { return l.Attributes }, src)
 	out, scope := newLogs(id, src)
 	scope.LogRecords().EnsureCapacity(len(c.Logs))
+	infer := inferenceOf(c.Infers())
 	for i := range c.Logs {
-		fillLog(scope.LogRecords().AppendEmpty(), &c.Logs[i], &id, src)
+		record := scope.LogRecords().AppendEmpty()
+		fillLog(record, &c.Logs[i], &id, src)
+		infer.complete(record.Attributes(), record.Attributes(), src)
 	}
 	return out
 }

@@ -20,6 +20,7 @@ import (
 type metricGroups struct {
 	byName map[metricName]*metricGroup
 	list   []*metricGroup
+	infer  inference
 }
 
 // metricName identifies a metric. In OpenTelemetry, unit and type are part of the identity.
@@ -58,6 +59,7 @@ func (g *metricGroups) add(m *event.TraceMetric, id *attr.Identity, src Source) 
 		g.list = append(g.list, group)
 	}
 	attributes, recording := metricAttributes(m, id, src)
+	g.infer.complete(attributes, recording, src) // on data points, each client would be a series
 	group.add(attributes, metricElement{TraceMetric: m, recording: recording})
 }
 

@@ -21,7 +21,7 @@ import (
 func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
 	id := firstIdentity(c.Metrics, func(m *event.TraceMetric) []event.Attribute { return m.Attributes }, src)
 	out, scope := newMetrics(id, src)
-	groups := metricGroups{}
+	groups := metricGroups{infer: inferenceOf(c.Infers())}
 	for i := range c.Metrics {
 		groups.add(&c.Metrics[i], &id, src)
 	}

@@ -20,6 +20,10 @@ type Source struct {
 	// override the payload, because SDKs send "production" if no environment is configured.
 	Resource []Attribute
 
+	// The client of the request, to complete items as ingest would (infer.go); "" = not known, such
+	// as the address behind a proxy.
+	ClientAddress, UserAgent string
+
 	ReceivedNano     uint64             // time of receipt, Unix nanoseconds
 	ClockDriftMilli  int64              // time of receipt minus the client's send time; 0 = within network latency
 	CorrectDrift     bool               // add the drift to client times

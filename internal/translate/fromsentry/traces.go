@@ -46,6 +46,8 @@ func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	span := spans.AppendEmpty()
 	fillSpan(span, s, attr.Profiling{}, src)
 	src.Trace.Put(span.Attributes(), impliedBySpans)
+	// Ingest does so for each span of this format (relay-server/src/processing/spans/process.rs).
+	inference{address: true, userAgent: true}.complete(span.Attributes(), span.Attributes(), src)
 	removePersonalFromSpans(spans, src)
 	return out
 }
@@ -56,8 +58,11 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	id := ContainerIdentity(c, src)
 	out, spans := newTraces(id, src)
 	spans.EnsureCapacity(len(c.Spans))
+	infer := inferenceOf(c.Infers())
 	for i := range c.Spans {
-		fillStreamedSpan(spans.AppendEmpty(), &c.Spans[i], &id, src)
+		span := spans.AppendEmpty()
+		fillStreamedSpan(span, &c.Spans[i], &id, src)
+		infer.complete(span.Attributes(), span.Attributes(), src)
 	}
 	removePersonalFromSpans(spans, src)
 	return out
@@ -126,6 +131,7 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	attr.PutText(attrs, semconv.SentryLevel, t.Level)
 	putEvent(attrs, &t.ErrorEvent, src)
 	putUser(attrs, t.User, src)
+	putUserAddress(attrs, &t.ErrorEvent, src)
 	putRequestDefaults(attrs, t.Request, src)
 	putBreadcrumbs(attrs, t.Breadcrumbs, src)
 }

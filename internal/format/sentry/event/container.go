@@ -24,6 +24,25 @@ type IngestSettings struct {
 	InferUserAgent string
 }
 
+// infers returns whether the SDK asks the server to complete elements with the client's address, and
+// with its user agent. legacy is the answer for the latter before version 2.
+func (c *Container) infers(legacy bool) (address, userAgent bool) {
+	switch {
+	case !c.Version.Set || c.Version.Value == 1:
+		return false, legacy
+	case c.Version.Value == 2:
+		return c.IngestSettings.InferIP == InferAuto, c.IngestSettings.InferUserAgent == InferAuto
+	}
+	return false, false
+}
+
+// Infers states what to complete. Before version 2, ingest set the user agent of every log
+// (relay-server/src/processing/logs/process.rs).
+func (c *LogContainer) Infers() (address, userAgent bool) { return c.infers(true) }
+
+// Infers states what to complete (relay-server/src/processing/spans and trace_metrics).
+func (c *Container) Infers() (address, userAgent bool) { return c.infers(false) }
+
 // decodeContainer reads a container and its elements. `read` reads one element and returns the
 // reason why it is unusable, or "".
 //

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fromsentry
+
+import (
+	"encoding/json"
+	"net/netip"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// Ingest completes items with the address and the user agent of their request, if the SDK asks for
+// it. Only the receiver sees that request: later components send their own.
+
+// autoAddress stands for the address of the client.
+const autoAddress = "{{auto}}"
+
+// userAddress returns the address that ingest would set for the user of an event or a transaction,
+// "" if none (relay-event-normalization/src/event.rs, normalize_ip_addresses).
+func userAddress(e *event.ErrorEvent, src Source) string {
+	stated := ""
+	for _, member := range e.User {
+		if member.Name == "ip_address" {
+			stated = attr.PlainText(member.Value)
+		}
+	}
+	setting := e.SDK.InferIP()
+	if setting == event.InferNever || stated != "" && stated != autoAddress {
+		return ""
+	}
+	// The address of a request that the application served precedes that of the application.
+	served := remoteAddress(e.Request)
+	if setting == event.InferAuto || stated == autoAddress {
+		return attr.FirstText(served, src.ClientAddress)
+	}
+	switch e.Platform {
+	case "javascript", "cocoa", "objc": // their SDKs meant {{auto}} without stating it
+		if served == "" && !removedAddress(e) {
+			return src.ClientAddress
+		}
+	}
+	return served
+}
+
+// remoteAddress returns the address in the environment of a request, "" if it is not one.
+func remoteAddress(r *event.HTTPRequest) string {
+	if r == nil || len(r.Env) == 0 {
+		return ""
+	}
+	var env struct {
+		Address string `json:"REMOTE_ADDR"`
+	}
+	if json.Unmarshal(r.Env, &env) != nil {
+		return ""
+	}
+	if _, err := netip.ParseAddr(env.Address); err != nil {
+		return ""
+	}
+	return env.Address
+}
+
+// removedAddress reports whether the SDK says that it removed the address.
+func removedAddress(e *event.ErrorEvent) bool {
+	for _, member := range e.Rest {
+		var meta struct {
+			User struct {
+				Address json.RawMessage `json:"ip_address"`
+			} `json:"user"`
+		}
+		if member.Name == "_meta" && json.Unmarshal(member.Value, &meta) == nil && len(meta.User.Address) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// putUserAddress sets the address that ingest would set.
+func putUserAddress(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
+	if src.IncludePII {
+		attr.PutText(attrs, semconv.ClientAddress, userAddress(e, src))
+	}
+}
+
+// inference is what an SDK asks the server to complete.
+type inference struct{ address, userAgent bool }
+
+func inferenceOf(address, userAgent bool) inference { return inference{address, userAgent} }
+
+// complete completes the attributes of an element of a container
+// (relay-event-normalization/src/eap/mod.rs, normalize_client_address and the two after it). to are
+// the attributes to which it adds, if these are others.
+func (i inference) complete(attrs, to pcommon.Map, src Source) {
+	address, stated := attrs.Get(semconv.ClientAddress)
+	if auto := stated && address.AsString() == autoAddress; auto {
+		attrs.Remove(semconv.ClientAddress)
+		i.address, stated = true, false
+	}
+	if i.address && !stated && src.IncludePII {
+		attr.PutText(to, semconv.ClientAddress, src.ClientAddress)
+	}
+	if !i.userAgent || !isBrowser(src.UserAgent) {
+		return
+	}
+	for _, key := range []string{semconv.UserAgentOriginal, semconv.BrowserName, semconv.BrowserVersion} {
+		if _, stated := attrs.Get(key); stated {
+			return
+		}
+	}
+	// Each element repeats it. Those of in-app browsers have up to 400 bytes.
+	attr.PutText(to, semconv.UserAgentOriginal, attr.Clip(src.UserAgent, maxUserAgent))
+}
+
+const maxUserAgent = 512
+
+// isBrowser reports whether a user agent is that of a user. Ingest also sets that of SDKs on
+// servers, sentry.python/2.68.0, which says nothing about the user.
+func isBrowser(userAgent string) bool {
+	return strings.HasPrefix(userAgent, "Mozilla/") || strings.HasPrefix(userAgent, "Opera/")
+}
