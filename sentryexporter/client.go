@@ -64,7 +64,7 @@ const maxResponseBody = 64 << 10
 
 // post sends one envelope.
 func (c *client) post(ctx context.Context, e *envelope) reply {
-	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: c.header(e), Items: []sentry.Item{e.Item}})
+	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: c.header(e, time.Now()), Items: []sentry.Item{e.Item}})
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
 	}
@@ -85,10 +85,14 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	return classify(resp.StatusCode, resp.Header, text)
 }
 
-// header returns the header of an envelope. It has no sent_at, because Sentry would use it to
-// correct the times in the data, which come from other clocks.
-func (c *client) header(e *envelope) sentry.EnvelopeHeader {
+// header returns the header of an envelope. sent_at is the current time by the clock that the times
+// in the item have: ingest adds its difference from the time of receipt to them
+// (relay-event-normalization/src/clock_drift.rs). There is none if they are right.
+func (c *client) header(e *envelope, now time.Time) sentry.EnvelopeHeader {
 	h := sentry.EnvelopeHeader{EventID: e.EventID}
+	if e.DriftMilli != 0 {
+		h.SentAt = now.Add(-time.Duration(e.DriftMilli) * time.Millisecond)
+	}
 	if e.Trace != nil {
 		trace := *e.Trace
 		trace.PublicKey = c.publicKey

@@ -113,5 +113,5 @@ func tooLarge(lost []discard.Loss) (count int) {
 }
 
 func newEnvelope(item tosentry.Outgoing) envelope {
-	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count}
+	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count, DriftMilli: item.DriftMilli}
 }

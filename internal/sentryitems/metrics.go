@@ -19,7 +19,7 @@ func (t *Translation) traceMetrics(item *sentry.Item) Result {
 		return unusable(err)
 	}
 	return Result{Elements: metrics.Lost, Fields: metrics.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.source)))}
+		Deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.pointSource())))}
 }
 
 func (t *Translation) session(item *sentry.Item) Result {
@@ -27,7 +27,7 @@ func (t *Translation) session(item *sentry.Item) Result {
 	if err != nil {
 		return unusable(err)
 	}
-	return Result{Fields: session.Flaws, Deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.source)))}
+	return Result{Fields: session.Flaws, Deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.pointSource())))}
 }
 
 func (t *Translation) sessions(item *sentry.Item) Result {
@@ -36,7 +36,7 @@ func (t *Translation) sessions(item *sentry.Item) Result {
 		return unusable(err)
 	}
 	return Result{Elements: sessions.Lost, Fields: sessions.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.source)))}
+		Deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.pointSource())))}
 }
 
 func (t *Translation) clientReport(item *sentry.Item) Result {
@@ -45,7 +45,16 @@ func (t *Translation) clientReport(item *sentry.Item) Result {
 		return unusable(err)
 	}
 	return Result{Elements: report.Lost, Fields: report.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.source)))}
+		Deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.pointSource())))}
+}
+
+// pointSource returns the source of items that become data points only. Their times are always
+// corrected, as in ingest, because points have no attribute to say how wrong they are: it would
+// create new series.
+func (t *Translation) pointSource() fromsentry.Source {
+	src := t.source
+	src.CorrectDrift = true
+	return src
 }
 
 // addMeasurements adds the measurements of a profile, if it has any.

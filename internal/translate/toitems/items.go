@@ -87,6 +87,8 @@ type container struct {
 	memory   *[]byte
 	header   sentry.ItemHeader
 	elements int // limit of an item
+
+	driftMilli int64 // of the elements, see tosentry.Outgoing
 }
 
 // newContainer returns a container. release returns its memory after the message.
@@ -131,7 +133,7 @@ func (e *exporter) flush(c *container) {
 	header.ItemCount = jsonscan.Some(count)
 	e.Items = append(e.Items, tosentry.Outgoing{
 		Item:  sentry.Item{Header: header, Payload: append([]byte(nil), c.Finish()...)},
-		Count: count,
+		Count: count, DriftMilli: c.driftMilli,
 	})
 }
 

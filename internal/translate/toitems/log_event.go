@@ -54,7 +54,12 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	out.SDK.NeverInferIP()
 	e.payload = event.AppendEvent(e.payload[:0], out)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
-	if n := len(e.Items); n > 0 && e.Items[n-1].EventID == out.EventID && out.Trace.TraceID != "" {
+	n := len(e.Items)
+	if n == 0 || e.Items[n-1].EventID != out.EventID {
+		return // too large
+	}
+	e.Items[n-1].DriftMilli = attr.UncorrectedDrift(attrs)
+	if out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
 			TraceID: out.Trace.TraceID, SampleRate: e.header.SampleRate, SampleRand: e.header.SampleRand, Sampled: e.header.Sampled,
 			Release: out.Release, Environment: out.Environment,

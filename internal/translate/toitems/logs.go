@@ -141,7 +141,7 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	synthetic := false
 	out.TraceID, synthetic = s.traceID(record.TraceID(), out.Timestamp.UnixNano, &e.options)
 	for key, value := range attrs.All() {
-		if (key != semconv.SentrySeverityText || sentLevel(record) == "") && key != semconv.SentryClockDriftMS && key != semconv.SentryClockDriftCorrected {
+		if (key != semconv.SentrySeverityText || sentLevel(record) == "") && !attr.IsClockDrift(key) {
 			out.Attributes = append(out.Attributes, e.scratch.Attribute(key, value))
 		}
 	}
@@ -155,6 +155,10 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	out.Attributes, out.Shared = e.withShared(out.Attributes, s, attrs)
 	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
+	}
+	if drift := attr.UncorrectedDrift(attrs); drift != e.container.driftMilli {
+		e.flush(&e.container) // ingest shifts all times of an envelope alike
+		e.container.driftMilli = drift
 	}
 	e.put(&e.container, out)
 }

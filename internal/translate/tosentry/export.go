@@ -67,6 +67,9 @@ type Outgoing struct {
 	// Trace belongs in the envelope header, where the sender adds its public key; nil = none. Span
 	// containers require it.
 	Trace *sentry.DynamicSamplingContext
+	// DriftMilli is by how many milliseconds the times in the item are behind. The sender states it
+	// with sent_at, as SDKs do, and ingest corrects the times; 0 = they are right.
+	DriftMilli int64
 	// Count is the number of observations or spans in the item.
 	Count int
 }

@@ -32,7 +32,7 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	AddTagKeys(tags, s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch {
-		case key == semconv.SentrySegmentID, attr.IsSpanField(key): // set by the transaction, or below
+		case key == semconv.SentrySegmentID, attr.IsSpanField(key), attr.IsClockDrift(key): // set by the transaction, or below
 		case spanTaker.Take(&out, key, value, &e.scratch):
 		case key == semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)

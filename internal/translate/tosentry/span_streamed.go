@@ -52,7 +52,7 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	units := e.unitsOf(s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch {
-		case attr.IsSpanField(key):
+		case attr.IsSpanField(key), attr.IsClockDrift(key):
 		case key == semconv.SentrySegmentID && attr.SpanIDOf(value.AsString()).IsEmpty(): // it would cost the span
 		case key == semconv.SentryMeasurements:
 			for _, m := range measuresOf(value) {

@@ -42,7 +42,8 @@ type tracedSpan struct {
 	ptrace.Span
 	id     *identity // of its resource and scope
 	header attr.TraceHeader
-	crumbs bool // its events are breadcrumbs of a transaction, or counted as lost
+	drift  int64 // see Outgoing.DriftMilli
+	crumbs bool  // its events are breadcrumbs of a transaction, or counted as lost
 }
 
 // identity is an identity with its size in an item.
@@ -61,7 +62,7 @@ func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedS
 			span.StartTimestamp() >= jsonscan.MaxUnixNano, span.EndTimestamp() >= jsonscan.MaxUnixNano:
 			e.lose(event.ReasonSpanNoTime, 1)
 		default:
-			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes(), span.TraceState().AsRaw())})
+			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes(), span.TraceState().AsRaw()), drift: attr.UncorrectedDrift(span.Attributes())})
 		}
 	}
 	return all
@@ -91,7 +92,9 @@ func (e *traceExporter) segments(spans []tracedSpan) {
 // transaction translates a segment. It returns the spans that did not fit.
 func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int) (rest []int) {
 	t := e.newTransaction(&spans[root])
+	children, otherClock := ofSameClock(spans, root, children)
 	children, rest = children[:min(len(children), sentry.MaxOutgoingSpans)], children[min(len(children), sentry.MaxOutgoingSpans):]
+	rest = append(rest[:len(rest):len(rest)], otherClock...)
 	crumbs := newCrumbs(&t)
 	crumbs.add(&spans[root])
 	t.Spans = make([]event.Span, 0, len(children))
@@ -114,9 +117,30 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 			Header:  sentry.ItemHeader{Type: sentry.ItemTransaction, ContentType: sentry.ContentTypeJSON},
 			Payload: append([]byte(nil), payload...),
 		},
-		EventID: t.EventID, Trace: samplingContext(&spans[root], t.Transaction), Count: 1 + fitting,
+		EventID: t.EventID, Trace: samplingContext(&spans[root], t.Transaction), Count: 1 + fitting, DriftMilli: spans[root].drift,
 	})
 	return append(append([]int(nil), children[fitting:]...), rest...)
+}
+
+// ofSameClock separates the children whose times are wrong by another amount than those of the
+// root: ingest shifts all times of an envelope alike. Envelopes of one client differ by the time of
+// transport.
+func ofSameClock(spans []tracedSpan, root int, children []int) (same, others []int) {
+	const transport = 60_000
+	for k, i := range children {
+		if d := spans[i].drift - spans[root].drift; d > transport || d < -transport {
+			if others == nil {
+				same = append(same, children[:k]...)
+			}
+			others = append(others, i)
+		} else if others != nil {
+			same = append(same, i)
+		}
+	}
+	if others == nil {
+		return children, nil
+	}
+	return same, others
 }
 
 // samplingContext returns the trace header that SDKs add to the envelope.
@@ -132,12 +156,16 @@ func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingC
 // headers.
 const maxName = 200
 
-// containers translates spans to span containers. Each contains spans with one trace header.
+// containers translates spans to span containers. Each contains spans with one trace header and one clock.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
-	var order []attr.TraceHeader
-	byHeader := map[attr.TraceHeader][]int{}
+	type envelopeHeader struct {
+		attr.TraceHeader
+		drift int64
+	}
+	var order []envelopeHeader
+	byHeader := map[envelopeHeader][]int{}
 	for _, i := range which {
-		header := spans[i].header
+		header := envelopeHeader{spans[i].header, spans[i].drift}
 		if byHeader[header] == nil {
 			order = append(order, header)
 		}
@@ -187,8 +215,9 @@ func (e *traceExporter) addContainer(spans []tracedSpan, part []int, payload []b
 			Header:  sentry.ItemHeader{Type: sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, ItemCount: jsonscan.Some(len(part))},
 			Payload: append([]byte(nil), payload...),
 		},
-		Trace: samplingContext(&spans[part[0]], ""),
-		Count: len(part),
+		Trace:      samplingContext(&spans[part[0]], ""),
+		Count:      len(part),
+		DriftMilli: spans[part[0]].drift,
 	})
 }
 
