@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -75,6 +76,7 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	req.Header.Set("Content-Type", sentry.ContentTypeEnvelope)
 	req.Header.Set("User-Agent", c.userAgent)
 	req.Header.Set("X-Sentry-Auth", c.auth)
+	req.Header.Set(loopguard.Header, loopguard.Shared.Send(e.Via))
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return reply{verdict: failed, reason: reasonNetwork, err: err}

@@ -289,7 +289,7 @@ func halve(e *envelope, r reply, halvings int) (halves []envelope) {
 		return nil
 	}
 	for _, half := range chunking.Halve(e.Item.Payload) {
-		halves = append(halves, envelope{Item: sentry.Item{Header: e.Item.Header, Payload: half.Payload}, Count: half.Count})
+		halves = append(halves, envelope{Item: sentry.Item{Header: e.Item.Header, Payload: half.Payload}, Count: half.Count, Via: e.Via})
 	}
 	return halves
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -40,6 +41,7 @@ type sentryExporter struct {
 	host     component.Host
 	rejected atomic.Bool   // Sentry rejected the key in its last response
 	stopping chan struct{} // closed by Shutdown
+	withdraw func()        // of the loop guard
 }
 
 func newSentryExporter(r *router, cfg *Config, set exporter.Settings, dsn sentry.DSN) (*sentryExporter, error) {
@@ -73,6 +75,7 @@ func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 		return fmt.Errorf("cannot set up the HTTP client: %w", err)
 	}
 	program := e.program()
+	e.withdraw = loopguard.Shared.AddTarget(e.dsn.Host)
 	e.client, e.host = newClient(http, e.dsn, program.Name+"/"+program.Version), host
 	for _, q := range e.queues {
 		if err := q.helper.Start(ctx, host); err != nil {
@@ -87,6 +90,7 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	if e.client == nil {
 		return nil // never started
 	}
+	e.withdraw()
 	close(e.stopping) // waiting requests return to the storage, if there is one
 	for _, q := range e.queues {
 		err = errors.Join(err, q.helper.Shutdown(ctx))
@@ -103,8 +107,11 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 // If a queue rejects a request, the error is a *notQueued, and the sender may send the whole
 // message again. The items then have the same IDs as before.
 func (e *sentryExporter) enqueue(ctx context.Context, requests []*request) error {
-	byQueue := map[*categoryQueue][]*request{}
+	byQueue, via := map[*categoryQueue][]*request{}, loopguard.Via(ctx)
 	for _, r := range requests {
+		for i := range r.Envelopes {
+			r.Envelopes[i].Via = via
+		}
 		q := e.queueOf(r)
 		byQueue[q] = append(byQueue[q], r)
 	}

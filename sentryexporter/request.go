@@ -39,6 +39,7 @@ type envelope struct {
 	EventID string                         // of transactions; "" = none
 	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
 	Item    sentry.Item
+	Via     string // collectors that forwarded the data: see loopguard
 	// DriftMilli is by how many milliseconds the times in the item are behind; 0 = not at all.
 	DriftMilli int64
 	Count      int // observations of a profile, or spans: of a container, or of a transaction including its root

@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/collector/client"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
@@ -23,6 +24,7 @@ func (in *ingestion) withClient(ctx context.Context) context.Context {
 		semconv.MetadataSentryPublicKey: in.auth.PublicKey,
 		semconv.MetadataSentrySDKName:   in.sender.SDK,
 		semconv.MetadataSentryLinkKey:   "", // not the one of a header
+		loopguard.MetadataKey:           in.via,
 	})
 }
 

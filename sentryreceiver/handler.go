@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
@@ -60,6 +61,10 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	if r.server.Stopping.Load() {
 		return response{}, errShuttingDown
 	}
+	via, loop := loopguard.Shared.Receive(sub.req.Header)
+	if loop {
+		return response{}, errLoop
+	}
 	claim := r.inflight.Claim(ctx)
 	defer claim.Release() // after the deliveries: output can be larger than the body
 	coding := httpbody.Coding(sub.req.Header.Values("Content-Encoding"))
@@ -92,7 +97,7 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	origin := sentryitems.Sender{ProjectID: auth.ProjectID, PublicKey: auth.PublicKey, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource,
 		Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent()}
 	in := &ingestion{
-		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender,
+		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender, via: via,
 		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),
 		budget:      r.newBudget(claim, int64(len(body.Data))),
 	}
@@ -163,6 +168,9 @@ func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *r
 	level := zap.DebugLevel
 	if notices.Shared.Report(r.notice("requests", why.reason, why.Error())) {
 		level = zap.InfoLevel // once: a new user has only the log and the viewer
+		if why == errLoop {
+			level = zap.ErrorLevel
+		}
 	}
 	r.logger.Log(level, "Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
 	response := why.response()

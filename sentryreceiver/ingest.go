@@ -26,6 +26,7 @@ type ingestion struct {
 	envelope    *sentry.Envelope
 	auth        sentry.Auth
 	sender      ledger.Sender // in metrics
+	via         string        // collectors that forwarded the envelope
 	budget      budget
 
 	allowed    [pipeline.NumSignals]bool // the breaker of a signal allowed this envelope

@@ -19,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
@@ -107,6 +108,9 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	if r.projects == nil && reachableFromOutside(listener.Addr()) {
 		r.logger.Warn("Accepting any DSN, even from other machines: configure projects to restrict access")
+	}
+	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters start before receivers
+		r.logger.Error("A sentry_envelope exporter of this collector sends to this receiver, which will refuse its requests: change the dsn")
 	}
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
 		r.logger.Warn("keep_original_payload stores payloads unscrubbed; scrubbing drops only the payloads of profiles that it changes")

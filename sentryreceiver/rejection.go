@@ -49,6 +49,7 @@ const (
 	reasonBodyUndecodable     = "body_undecodable"
 	reasonBodyTooLarge        = "body_too_large"
 	reasonBodyInvalid         = "body_invalid"    // at endpoints without envelopes: no event, report or check-in
+	reasonLoop                = "loop"            // an exporter of this collector sent it
 	reasonBytesInFlight       = "bytes_in_flight" // the memory budget is exhausted; also the reason in the rate limit
 )
 
@@ -60,6 +61,11 @@ func invalidBody(detail string, cause error) *rejection {
 // rate limit to its response.
 var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy; the request was not read",
 	cause: httpbody.ErrNoMemory.Error()}
+
+// errLoop is the rejection of data that this collector has forwarded. The status makes exporters drop
+// it, and says nothing about their key.
+var errLoop = &rejection{status: http.StatusMisdirectedRequest, reason: reasonLoop, detail: "loop of collectors",
+	cause: "this collector has already forwarded this data, or it was forwarded too often: the dsn of a sentry_envelope exporter must not lead back to this receiver"}
 
 var errShuttingDown = &rejection{status: http.StatusServiceUnavailable, reason: pipeline.ReasonShuttingDown, detail: "the collector is shutting down"}
 

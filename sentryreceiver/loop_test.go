@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryreceiver
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
+)
+
+// TestLoop: data that this process has forwarded is refused, and that of another collector passes
+// with the IDs for its exporters.
+func TestLoop(t *testing.T) {
+	for _, test := range []struct {
+		name, via string
+		status    int
+	}{
+		{"an SDK", "", http.StatusOK},
+		{"another collector", loopguard.New().Send(""), http.StatusOK},
+		{"this collector", loopguard.Shared.Send(""), http.StatusMisdirectedRequest},
+		{"this collector, then another", loopguard.New().Send(loopguard.Shared.Send("")), http.StatusMisdirectedRequest},
+	} {
+		s := startSignals(t, nil)
+		for range 3 {
+			req := s.envelopeRequest([]byte(envelope(item("event", "", errorEvent))))
+			if test.via != "" {
+				req.Header.Set(loopguard.Header, test.via)
+			}
+			require.Equal(t, test.status, s.do(req).status, test.name)
+		}
+		if test.status != http.StatusOK {
+			assert.Equal(t, map[string]int64{"reason=loop": 3}, s.rejected(), test.name)
+			assert.Zero(t, s.logs.LogRecordCount(), test.name)
+			continue
+		}
+		assert.Equal(t, 3, s.logs.LogRecordCount(), test.name)
+		for _, ctx := range s.logs.Contexts() {
+			assert.Equal(t, test.via, loopguard.Via(ctx), test.name)
+		}
+	}
+}
