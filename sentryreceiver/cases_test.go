@@ -324,8 +324,9 @@ func (s *signals) dumps(receipt golden.Receipt) map[string][]string {
 }
 
 // caseRequest is for the project and key of the recordings, which often name them in the envelope
-// as well. Most envelopes name the SDK; where it comes from the credentials, it shows. A recording is
-// received long after it was sent, and another time each time: TestClockDrift is about sent_at.
+// as well. Most envelopes name the SDK; where it comes from the credentials, it shows. A
+// recording is received long after it was sent, and at a different time in each run: TestClockDrift
+// is about sent_at.
 func caseRequest(h *harness, body []byte) *http.Request {
 	const query = "?sentry_key=" + testKey + "&sentry_version=7&sentry_client=sentry.of-the-credentials/1.0"
 	head, items, _ := bytes.Cut(body, []byte("\n"))

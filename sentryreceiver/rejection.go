@@ -62,8 +62,8 @@ func invalidBody(detail string, cause error) *rejection {
 var errBusy = &rejection{status: http.StatusTooManyRequests, reason: reasonBytesInFlight, detail: "the collector is busy; the request was not read",
 	cause: httpbody.ErrNoMemory.Error()}
 
-// errLoop is the rejection of data that this collector has forwarded. The status makes exporters drop
-// it, and says nothing about their key.
+// errLoop is the rejection of data that this collector has forwarded. The status makes exporters
+// drop it, and says nothing about their key.
 var errLoop = &rejection{status: http.StatusMisdirectedRequest, reason: reasonLoop, detail: "loop of collectors",
 	cause: "this collector has already forwarded this data, or it was forwarded too often: the dsn of a sentry_envelope exporter must not lead back to this receiver"}
 

@@ -156,7 +156,8 @@ func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingC
 // headers.
 const maxName = 200
 
-// containers translates spans to span containers. Each contains spans with one trace header and one clock.
+// containers translates spans to span containers. Each contains spans with one trace header and one
+// clock.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
 	type envelopeHeader struct {
 		attr.TraceHeader

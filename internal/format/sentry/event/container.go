@@ -24,8 +24,8 @@ type IngestSettings struct {
 	InferUserAgent string
 }
 
-// infers returns whether the SDK asks the server to complete elements with the client's address, and
-// with its user agent. legacy is the answer for the latter before version 2.
+// infers returns whether the SDK asks the server to complete elements with the client's address,
+// and with its user agent. legacy is the answer for the latter before version 2.
 func (c *Container) infers(legacy bool) (address, userAgent bool) {
 	switch {
 	case !c.Version.Set || c.Version.Value == 1:
