@@ -54,7 +54,7 @@ service:
 
 // eventOfSize returns an event that the exporter writes with the same number of bytes.
 func eventOfSize(size int) string {
-	const format = `{"event_id":%q,"timestamp":1795755600.25,"level":"info","platform":"python","logentry":{"formatted":"large"},"extra":{"text":"%s"},"sdk":{"name":"sentry.python","version":"2.68.0"}}`
+	const format = `{"event_id":%q,"timestamp":1795755600.25,"level":"info","platform":"python","logentry":{"formatted":"large"},"extra":{"text":"%s"},"sdk":{"name":"sentry.python","version":"2.68.0","settings":{"infer_ip":"never"}}}`
 	id := harness.NewID()
 	return fmt.Sprintf(format, id, strings.Repeat("x", size-len(fmt.Sprintf(format, id, ""))))
 }
