@@ -152,7 +152,7 @@ func (e *traceExporter) shareOf(root *tracedSpan) *segmentShare {
 		share.attributes = append(share.attributes, event.Attribute{Key: semconv.SentrySegmentName, Type: "string", Value: attr.JsonString(clip(name, maxName))})
 	}
 	for key, value := range attrs.All() {
-		if attr.UserField(key) != "" && key != semconv.ClientAddress || strings.HasPrefix(key, semconv.SentryUserPrefix) {
+		if attr.UserFields.FieldOf(key) != "" && key != semconv.ClientAddress || strings.HasPrefix(key, semconv.SentryUserPrefix) {
 			share.attributes = append(share.attributes, attr.TypedAttribute(key, value))
 		}
 	}
