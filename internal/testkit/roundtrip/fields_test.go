@@ -81,9 +81,11 @@ var differences = []difference{
 
 	{"standalone span", `^/(transaction|description|type|event_id|is_segment|segment_id|same_process_as_parent|sdk/(name|version)|(contexts/profile/)?profile(r)?_id) = `, "comes back as a transaction"},
 
+	{"event,feedback,transaction,standalone span", `^/sdk/settings/infer_ip = `, "never: the receiver has done it"},
+
 	{"span,log,trace_metric", `^/(version|ingest_settings/infer_ip|ingest_settings/infer_user_agent) = `, "instructions for Sentry's server"},
 	{"span", `^/items\[000000\]/(attributes/sentry\.)?(kind|is_remote)`, "attributes since the drafts of the format"},
-	{"span", `^/items\[000000\]/attributes/sentry\.segment\.id/`, "added if the segment is known"},
+	{"span", `^/items\[000000\]/attributes/sentry\.segment\.(id|name)/`, "added if the segment is known"},
 
 	{"check_in", `^/(type|event_id|modules/m|sdk/(integrations|packages)\[000000\](/name)?|contexts/trace/(op|parent_span_id|data/k)) = `, "ingest ignores them"},
 	{"session", ``, "counted"},

@@ -46,7 +46,8 @@ var listed = func() (all []entry) {
 		{"event", `^/type$`},
 		{"event", `/frames\[\]/project_root$`},
 		{"log,trace_metric,span", `^/version$|^/ingest_settings/`},
-		{"trace_metric", `^/items\[\]/unit$`}, // none
+		{"event,feedback,transaction", `^/sdk/settings/infer_ip$`}, // never: the receiver has done it
+		{"trace_metric", `^/items\[\]/unit$`},                      // none
 		{"check_in", `^/(type$|event_id$|modules/|contexts/trace/(op|origin|data/))`},
 		{"header span", `^trace_id$`}, // that of the spans
 		{"header check_in,header log,header trace_metric", ``},

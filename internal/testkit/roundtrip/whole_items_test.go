@@ -82,7 +82,7 @@ func sampleOf(kind event.Kind, field string) string {
 		return fmt.Sprintf(`[%q,"b"]`, field)
 	case event.KindList:
 		return fmt.Sprintf(`[{"of":%q,"n":[1,{"m":true}]}]`, field)
-	case event.KindObject, event.KindAny:
+	case event.KindObject, event.KindMembers, event.KindAny:
 		return fmt.Sprintf(`{"of":%q,"n":{"m":[1,2.5,null]}}`, field)
 	}
 	return ""

@@ -50,7 +50,7 @@ func containerThereAndBack(t *testing.T, name string, sent *event.SpanContainer,
 }
 
 func isOfSegment(key string) bool {
-	return key == semconv.SentrySegmentID || key == semconv.SentrySegmentName || attr.UserField(key) != "" || strings.HasPrefix(key, semconv.SentryUserPrefix)
+	return key == semconv.SentrySegmentID || key == semconv.SentrySegmentName || attr.UserFields.FieldOf(key) != "" || strings.HasPrefix(key, semconv.SentryUserPrefix)
 }
 
 func streamedLines(s event.StreamedSpan) (lines []string) {
