@@ -110,8 +110,9 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 		r.logger.Warn("Accepting any DSN, even from other machines: configure projects to restrict access")
 	}
 	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters start before receivers
-		r.logger.Error("A sentry_envelope exporter of this collector sends to this receiver, which will refuse its requests: change the dsn")
+		r.logger.Warn("A sentry_envelope exporter of this collector sends to this receiver. If its data comes from this receiver, change the dsn: the receiver refuses the requests")
 	}
+	r.withdraw = append(r.withdraw, loopguard.Shared.AddReceiver())
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
 		r.logger.Warn("keep_original_payload stores payloads unscrubbed; scrubbing drops only the payloads of profiles that it changes")
 	}

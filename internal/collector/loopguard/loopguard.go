@@ -4,7 +4,9 @@
 // send each item for ever.
 //
 //   - Each process has a random ID. Exporters add it to the IDs in the header of their requests, and
-//     receivers refuse requests with their own ID: the data has been here before.
+//     a receiver refuses requests in which its own ID occurs too often.
+//   - Data from other receivers, such as otlp, and chains of receivers in one process are no loops:
+//     the ID may occur as often as the process has receivers of this kind.
 //   - A receiver passes the IDs of a request to its exporters in the client metadata, so that a ring of
 //     several collectors ends, too. Processors that merge messages of several clients, such as batch
 //     without metadata_keys, lose them.
@@ -42,8 +44,9 @@ const maxHops = 16
 type Guard struct {
 	id string
 
-	mu      sync.Mutex
-	targets map[*string]struct{} // addresses to which exporters send
+	mu        sync.Mutex
+	receivers int
+	targets   map[*string]struct{} // addresses to which exporters send
 }
 
 // Shared is the guard of this process.
@@ -56,8 +59,27 @@ func New() *Guard {
 	return &Guard{id: hex.EncodeToString(id[:]), targets: map[*string]struct{}{}}
 }
 
+// AddReceiver states that the process has another receiver, until it calls withdraw.
+func (g *Guard) AddReceiver() (withdraw func()) {
+	g.countReceivers(1)
+	return func() { g.countReceivers(-1) }
+}
+
+func (g *Guard) countReceivers(change int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.receivers += change
+}
+
+// passes returns how often data may leave this process for one of its receivers.
+func (g *Guard) passes() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return max(1, g.receivers)
+}
+
 // Receive returns the IDs in a request. It reports whether the request must be refused, because
-// this process or too many others have forwarded the data.
+// each receiver of this process, or too many others, have forwarded the data.
 func (g *Guard) Receive(header http.Header) (via string, loop bool) {
 	values := header.Values(Header)
 	if len(values) == 0 {
@@ -65,7 +87,13 @@ func (g *Guard) Receive(header http.Header) (via string, loop bool) {
 	}
 	via = strings.Join(values, ",")
 	ids := strings.Split(via, ",")
-	return via, len(ids) >= maxHops || slices.Contains(ids, g.id)
+	own := 0
+	for _, id := range ids {
+		if id == g.id {
+			own++
+		}
+	}
+	return via, len(ids) >= maxHops || own > g.passes()
 }
 
 // Send returns the header for data that has come with these IDs.

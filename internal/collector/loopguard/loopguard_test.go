@@ -29,8 +29,8 @@ func forwarded(t *testing.T, collectors ...*Guard) int {
 }
 
 func TestLoopsEnd(t *testing.T) {
-	assert.Equal(t, 1, forwarded(t, New()), "own receiver")
-	assert.Equal(t, 2, forwarded(t, New(), New()), "two collectors")
+	assert.Equal(t, 2, forwarded(t, New()), "own receiver")
+	assert.Equal(t, 4, forwarded(t, New(), New()), "two collectors")
 	many := make([]*Guard, 100)
 	for i := range many {
 		many[i] = New()
@@ -47,7 +47,19 @@ func TestReceive(t *testing.T) {
 	assert.False(t, loop, "a chain")
 	assert.Equal(t, edge.id+","+central.id, central.Send(via))
 	_, loop = edge.Receive(http.Header{Header: {edge.id, central.id}})
+	assert.False(t, loop, "the data came from another receiver of the edge")
+	_, loop = edge.Receive(http.Header{Header: {edge.id, central.id, edge.id}})
 	assert.True(t, loop, "two headers")
+}
+
+// TestReceiversInAChain: an exporter may send to another receiver of its process.
+func TestReceiversInAChain(t *testing.T) {
+	g := New()
+	g.AddReceiver()
+	withdraw := g.AddReceiver()
+	assert.Equal(t, 3, forwarded(t, g))
+	withdraw()
+	assert.Equal(t, 2, forwarded(t, g))
 }
 
 func TestIsTarget(t *testing.T) {
