@@ -31,8 +31,8 @@ func (r *sentryReceiver) newBudget(claim *httpbody.Claim, body int64) budget {
 var errTooHeavy = errors.New("the item needs more memory than one request may use")
 
 // reserve claims the weight of an item before it is translated. If the item may not fit together
-// with the output of earlier items, reserve delivers that output first. before is what is pending
-// then.
+// with the output of earlier items, reserve delivers that output first. It returns what was
+// pending before the claim.
 func (in *ingestion) reserve(ctx context.Context, item *sentry.Item) (before int64, err error) {
 	b := &in.budget
 	weight := fromsentry.Weight(item)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package loopguard ends loops of collectors: an exporter whose address is its own receiver would
-// send each item for ever.
+// Package loopguard ends loops of collectors: an exporter that sends to the receiver of its own
+// collector would send each item forever.
 //
 //   - Each process has a random ID. Exporters add it to the IDs in the header of their requests, and
 //     a receiver refuses requests in which its own ID occurs too often.
@@ -11,8 +11,8 @@
 //     several collectors ends, too. Processors that merge messages of several clients, such as batch
 //     without metadata_keys, lose them.
 //   - Chains of different collectors work, up to maxHops of them.
-//   - The header is no secret and grants nothing: a client that adds an ID only has its own requests
-//     refused.
+//   - The header is not secret and grants nothing: a client that adds an ID only has its own
+//     requests refused.
 package loopguard
 
 import (

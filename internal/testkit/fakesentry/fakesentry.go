@@ -33,7 +33,7 @@ type Server struct {
 	mu        sync.Mutex
 	answer    func(*Request) Answer
 	requests  []*Request
-	envelopes []*sentry.Envelope // those that were answered 2xx, or taken although the answer was lost
+	envelopes []*sentry.Envelope // answered with 2xx, or accepted although the answer was lost
 }
 
 // Request is an envelope that has arrived.

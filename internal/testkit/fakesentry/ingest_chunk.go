@@ -100,7 +100,7 @@ type ingestProfile struct {
 	Frames  []ingestFrame `json:"frames"`
 	Threads map[string]struct {
 		Name     *string `json:"name"`
-		Priority *uint32 `json:"priority"` // relay-profiling/src/sample/v2.rs; another number costs the chunk
+		Priority *uint32 `json:"priority"` // relay-profiling/src/sample/v2.rs; any other number fails the chunk
 	} `json:"thread_metadata"`
 }
 
@@ -119,7 +119,7 @@ var (
 	ingestAddress = regexp.MustCompile(`^0x[0-9a-f]{1,16}$`)
 	// DebugID is the form of the ids of images.
 	DebugID = regexp.MustCompile(`^(?i)([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(-[0-9a-f]{1,8})?|[0-9a-f]{32}-?[0-9a-f]{0,8}|[0-9a-f]{9,16})$`)
-	// MeasurementUnits and ImageTypes are those of profiles: any other fails the whole of it.
+	// MeasurementUnits and ImageTypes are those of profiles: any other fails the whole profile.
 	MeasurementUnits = []string{"nanosecond", "ns", "hertz", "hz", "byte", "percent", "nanojoule", "nj"}
 	ImageTypes       = []string{"macho", "symbolic", "sourcemap", "proguard", "jvm"}
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// What Sentry's ingest asks of error events. Unlike with profiles, a bad field is only removed;
-// here, it is a verdict, too.
+// The rules of Sentry's ingest for error events. Unlike in profiles, ingest only removes a bad
+// field; here, that is a verdict, too.
 
 type ingestEvent struct {
 	EventID     *string `json:"event_id"`
@@ -45,7 +45,7 @@ type ingestSettings struct {
 
 // infersIP reports whether ingest may set the sender's address as that of the user
 // (relay-event-normalization/src/event.rs, normalize_ip_addresses). The sender is not the user's
-// device, so even a platform for which ingest infers nothing today must say it.
+// device, so even events of platforms for which ingest infers nothing today must forbid it.
 func (s *ingestSettings) infersIP() bool { return s.Settings.InferIP != "never" }
 
 type ingestException struct {

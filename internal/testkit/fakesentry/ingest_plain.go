@@ -10,9 +10,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// The rules of ingest for items that it reads with one type, so that a single wrong field costs the
-// item: relay-event-schema (session.rs, client_report.rs, user_report.rs) and relay-monitors. For
-// sessions, ingest does not even report an outcome.
+// The rules of ingest for items that it reads with one type, so that it rejects the item for a
+// single wrong field: relay-event-schema (session.rs, client_report.rs, user_report.rs) and
+// relay-monitors. For sessions, ingest does not even report an outcome.
 
 // instant is a time that must be RFC 3339 text (chrono's DateTime).
 type instant struct{ time.Time }

@@ -237,7 +237,7 @@ func StoredNames(item *sentry.Item) (names []string) {
 }
 
 // DataErrors returns the keys of the data in a transaction that ingest stores with an error,
-// because they are no scalars (relay-spans/src/v1_to_v2.rs).
+// because they are not scalars (relay-spans/src/v1_to_v2.rs).
 func DataErrors(item *sentry.Item) (keys []string) {
 	var t ingestTransaction
 	_ = json.Unmarshal(item.Payload, &t)

@@ -37,8 +37,10 @@ func StartInMemory(t testing.TB) *Server {
 }
 
 var (
-	inMemory  atomic.Int64 // number of servers in memory, and the last one's port: ports from 1 are never free ones of the system
-	listeners sync.Map     // of the servers in memory, by address
+	// inMemory is the number of servers in memory, and the port of the last one. The system never
+	// assigns such low ports.
+	inMemory  atomic.Int64
+	listeners sync.Map // of the servers in memory, by address
 )
 
 // Dial is a DialContext for http.Transport. It connects to the servers in memory, and to all other

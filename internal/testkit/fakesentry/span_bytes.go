@@ -8,10 +8,11 @@ import (
 	"strconv"
 )
 
-// Ingest cuts the list of spans where its own count exceeds a limit: each value, but no key, counts
-// its JSON and one byte more, absent fields one byte, lists and objects other than data only their
-// brackets (relay-event-normalization/src/trimming.rs, relay-protocol/src/size.rs). Before, it adds
-// tags to each span (normalize/span/tag_extraction.rs) and data from the trace header.
+// Ingest cuts the list of spans where its own count exceeds a limit: keys do not count, a value
+// counts its JSON and one byte more, an absent field one byte, lists and objects other than data
+// only their brackets (relay-event-normalization/src/trimming.rs, relay-protocol/src/size.rs).
+// Before that, it adds tags to each span (normalize/span/tag_extraction.rs) and data from the trace
+// header.
 const (
 	maxSpanBytes = 819_200 // relay-event-schema/src/protocol/event.rs
 	spanFields   = 24      // of Span, relay-event-schema/src/protocol/span.rs

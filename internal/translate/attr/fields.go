@@ -189,7 +189,7 @@ func (p *putter) Address(name string, address uint64) {
 	}
 }
 
-// Time does nothing: a time is that of the span, the record or the entry, and may be corrected.
+// Time does nothing: the span, the record or the entry has the time, which may be corrected.
 func (p *putter) Time(string, jsonscan.Timestamp) {}
 
 func (p *putter) Texts(name string, texts []string) {
@@ -217,7 +217,7 @@ func IsFinite(number float64) bool { return !math.IsNaN(number) && !math.IsInf(n
 func AddressText(address uint64) string { return "0x" + strconv.FormatUint(address, 16) }
 
 // fieldSource is the event.Source of an attribute. It is the scratch, because another object would
-// take an allocation for each attribute.
+// need an allocation for each attribute.
 type fieldSource Scratch
 
 func (s *Scratch) source(value pcommon.Value) *fieldSource {

@@ -92,8 +92,8 @@ type inference struct{ address, userAgent bool }
 func inferenceOf(address, userAgent bool) inference { return inference{address, userAgent} }
 
 // complete completes the attributes of an element of a container
-// (relay-event-normalization/src/eap/mod.rs, normalize_client_address and the two after it). to are
-// the attributes to which it adds, if these are others.
+// (relay-event-normalization/src/eap/mod.rs, normalize_client_address and the two after it). It
+// reads attrs and adds to the map to, which may be the same.
 func (i inference) complete(attrs, to pcommon.Map, src Source) {
 	address, stated := attrs.Get(semconv.ClientAddress)
 	if auto := stated && address.AsString() == autoAddress; auto {
@@ -111,14 +111,14 @@ func (i inference) complete(attrs, to pcommon.Map, src Source) {
 			return
 		}
 	}
-	// Each element repeats it. Those of in-app browsers have up to 400 bytes.
+	// Each element repeats it. User agents of in-app browsers have up to 400 bytes.
 	attr.PutText(to, semconv.UserAgentOriginal, attr.Clip(src.UserAgent, maxUserAgent))
 }
 
 const maxUserAgent = 512
 
-// isBrowser reports whether a user agent is that of a user. Ingest also sets that of SDKs on
-// servers, sentry.python/2.68.0, which says nothing about the user.
+// isBrowser reports whether a user agent is a user's. Ingest also sets the user agents of SDKs on
+// servers, such as sentry.python/2.68.0, which say nothing about the user.
 func isBrowser(userAgent string) bool {
 	return strings.HasPrefix(userAgent, "Mozilla/") || strings.HasPrefix(userAgent, "Opera/")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
-// Weight returns the memory, in bytes, that is needed at most to translate and deliver an item,
-// without decoding it. Ordinary items need a fifth of it.
+// Weight returns the maximum memory, in bytes, that is needed to translate and deliver an item. It
+// does not decode the item. Ordinary items need a fifth of it.
 func Weight(item *sentry.Item) int64 {
 	payload := item.Payload
 	count := func(text string) int64 { return int64(bytes.Count(payload, []byte(text))) }

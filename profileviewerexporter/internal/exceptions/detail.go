@@ -61,7 +61,7 @@ type ExceptionAnswer struct {
 	Message string        `json:"message"`
 	Handled *bool         `json:"handled,omitempty"`
 	Tree    bool          `json:"tree,omitempty"` // the frames are a call tree, depth first
-	Frames  []FrameAnswer `json:"frames"`         // innermost frame first; of a tree, callers first
+	Frames  []FrameAnswer `json:"frames"`         // innermost frame first; in a tree, callers first
 	Missing int           `json:"missing"`        // number of frames that are not listed
 }
 
@@ -80,7 +80,7 @@ type FrameAnswer struct {
 	Vars     []answer.Attribute `json:"vars,omitempty"`
 	Raw      *RawFrameAnswer    `json:"raw,omitempty"`     // original frame, if a symbol file changed its names
 	Depth    int                `json:"depth,omitempty"`   // in a tree, the number of callers
-	Samples  int64              `json:"samples,omitempty"` // in a tree, with its callees
+	Samples  int64              `json:"samples,omitempty"` // in a tree, including its callees
 }
 
 // RawFrameAnswer is a frame as the SDK reported it, before symbolication.

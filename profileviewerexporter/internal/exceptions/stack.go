@@ -25,7 +25,7 @@ const (
 type exception struct {
 	kind, message string
 	handled       *bool
-	frames        []frame // the innermost first; of a tree, callers first
+	frames        []frame // the innermost first; in a tree, callers first
 	tree          bool
 	omitted       int // frames beyond maxFrames
 }
@@ -42,7 +42,7 @@ type frame struct {
 	hasVars                bool
 	raw                    *frame // as the SDK reported it, if a symbol file has other names
 	depth                  int    // in a tree, the number of callers
-	samples                int64  // in a tree, with its callees
+	samples                int64  // in a tree, including its callees
 }
 
 // chainOf returns the exceptions of an error, the thrown one first.

@@ -30,7 +30,7 @@ type ErrorEvent struct {
 
 	Message     Message
 	Exceptions  []Exception // cause first, thrown last
-	Stacktrace  *Stacktrace // of a message; modern SDKs send it as that of a thread
+	Stacktrace  *Stacktrace // of a message; modern SDKs send it on a thread
 	Threads     []EventThread
 	Breadcrumbs []Breadcrumb // oldest first
 	Fingerprint []string
@@ -99,8 +99,8 @@ var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
 	carried[SDK](KindObject, "settings"),
 )
 
-// NeverInferIP tells ingest to keep the user as sent. Otherwise it sets the sender's address, which
-// is that of the collector, if the user of a browser or an Apple device has none
+// NeverInferIP tells ingest to keep the user as sent. Otherwise, if the user of a browser or an
+// Apple device has no address, ingest sets the sender's, which is the collector's
 // (relay-event-normalization/src/event.rs, normalize_ip_addresses).
 func (s *SDK) NeverInferIP() {
 	i := slices.IndexFunc(s.Rest, func(v NamedValue) bool { return v.Name == "settings" })
@@ -108,7 +108,7 @@ func (s *SDK) NeverInferIP() {
 		s.Rest = append(s.Rest, NamedValue{"settings", neverInferIP})
 		return
 	}
-	settings := map[string]json.RawMessage{} // few members, and others than infer_ip are not known yet
+	settings := map[string]json.RawMessage{} // few members, all unknown except for infer_ip
 	if json.Unmarshal(s.Rest[i].Value, &settings) != nil || settings == nil {
 		settings = map[string]json.RawMessage{}
 	}
@@ -142,7 +142,7 @@ func (s *SDK) InferIP() string {
 const (
 	InferAuto   = "auto"   // from the request
 	InferNever  = "never"  //
-	InferLegacy = "legacy" // depends on the platform; of SDKs without the setting
+	InferLegacy = "legacy" // depends on the platform; for SDKs without the setting
 )
 
 var neverInferIP = []byte(`{"infer_ip":"never"}`)
@@ -197,7 +197,7 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 // or adds aliases.
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
 
-// listed makes a row write the list of e.Lists, if there is one.
+// listed makes a row write the list from e.Lists, if there is one.
 func listed(r row[ErrorEvent], appendList func(ListWriter, []byte) []byte) row[ErrorEvent] {
 	own := r.write
 	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {

@@ -197,8 +197,8 @@ func instant[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 	}
 }
 
-// dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): a number would cost
-// the whole item.
+// dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): it rejects the whole
+// item if the time is a number.
 func dateTime[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 	r := instant(key, at)
 	r.write = func(dst []byte, key string, t *T) []byte {
@@ -272,7 +272,7 @@ func anyJSON[T any](kind Kind, key string, at func(*T) *[]byte) row[T] {
 // carried is a field of the rest: no code uses its value.
 func carried[T any](kind Kind, key string) row[T] { return row[T]{key: key, kind: kind} }
 
-// ignored is a field that repeats what the item states elsewhere, so that losing it loses nothing.
+// ignored is a field that repeats information from elsewhere in the item, so it can be dropped.
 func ignored[T any](key string) row[T] {
 	return row[T]{key: key, read: func(l *reader, _ *T, _ string) { l.S.Skip() }}
 }
@@ -351,7 +351,7 @@ func readElement[U any](l *reader, table *Table[U], all *[]U, usable func(*U) bo
 	}
 }
 
-// grow appends an empty element, which is read in place: a variable would take an allocation for
+// grow appends an empty element, which is read in place: a variable would need an allocation for
 // each element.
 func grow[U any](all *[]U) *U {
 	var empty U

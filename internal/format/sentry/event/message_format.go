@@ -35,13 +35,13 @@ const (
 )
 
 // FormatMessage returns the text that Sentry's ingest makes of a template and its parameters: a
-// JSON list, or an object. It returns false if ingest makes none, and shows the template:
+// JSON list, or an object. It returns false if ingest does not format the template, but shows it:
 //
 //   - The parameters are neither a list nor an object.
 //   - The template has no placeholder. In a template with "%", only Python's are placeholders
 //     ("%s", "%d", "%(name)s"), otherwise "{}", "{0}" and "{name}".
-//   - A parameter is missing or null, or is not of the type of its placeholder. A list has no
-//     names, and an object nothing else.
+//   - A parameter is missing or null, or is not of the type of its placeholder. Lists have
+//     no names, and objects have only names.
 //   - The text is longer than 32 KiB.
 //
 // Width, precision and sign have no effect. Unused parameters do not matter.
@@ -53,7 +53,7 @@ func FormatMessage(template string, params []byte) (formatted string, ok bool) {
 	if strings.Contains(template, "%") {
 		next = nextPython
 	}
-	// A longer template could only become short enough if its names of parameters are long.
+	// A longer template could only become short enough if its parameter names are long.
 	if len(template) > maxFormatted || len(params) > maxParams {
 		return "", false
 	}
@@ -151,8 +151,8 @@ func conversion(text string, at int) (p placeholder, ok bool) {
 	return p, width > at && strings.HasPrefix(text[width:], "*") && p.typed(text, width+1)
 }
 
-// precise reads an optional precision and the type. Any character is the dot: the type of "%x3d" is
-// d.
+// precise reads an optional precision and the type. Any character counts as the dot: the type of
+// "%x3d" is d.
 func (p *placeholder) precise(text string, at int) bool {
 	if dot, size := utf8.DecodeRuneInString(text[at:]); size > 0 && dot != '\n' {
 		after := at + size
@@ -188,7 +188,7 @@ func skip(text string, at int, is func(rune) bool) int {
 	return len(text)
 }
 
-// isWord reports whether a pattern of Rust has the character in \w.
+// isWord reports whether \w matches the character in a pattern of Rust.
 func isWord(r rune) bool {
 	return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc) || r == 0x200c || r == 0x200d
 }
@@ -233,7 +233,7 @@ func (a *arguments) of(name string) any {
 
 // append appends the parameter of a placeholder, or returns false if it is missing or null.
 func (a *arguments) append(dst []byte, p *placeholder) ([]byte, bool) {
-	if p.kind == '%' { // of no parameter
+	if p.kind == '%' { // without a parameter
 		return append(dst, '%'), true
 	}
 	var value any
@@ -251,8 +251,8 @@ func (a *arguments) append(dst []byte, p *placeholder) ([]byte, bool) {
 	return appendArgument(dst, value, p.kind, p.alternate)
 }
 
-// appendArgument appends a value, or returns false if the type of the placeholder is not for such
-// values (src/formatter.rs). alternate is the flag "#".
+// appendArgument appends a value, or returns false if the type of the placeholder does not accept
+// such values (src/formatter.rs). alternate is the flag "#".
 func appendArgument(dst []byte, value any, kind byte, alternate bool) ([]byte, bool) {
 	integer, float := strings.IndexByte("oxX", kind) >= 0, kind == 'e' || kind == 'E'
 	switch value := value.(type) {

@@ -13,11 +13,10 @@ import (
 // Table describes an object of Sentry's schema: one row per field. Reader, writer and translation
 // follow from it. T is the model of the object.
 //
-// A field of the model is for code that uses its value. Fields that are only carried have no other
-// place than the object's rest: their row states key and kind, and they come back as they were
-// sent.
+// The model has fields only for values that code uses. Fields that are only carried are in the
+// object's rest: their row states key and kind, and they are sent back unchanged.
 //
-// By Sentry's rule, a value of the wrong type costs the field, not the item. A key without a row is
+// As in Sentry, a value of the wrong type drops the field, not the item. A key without a row is
 // counted as FieldUnmapped, because ingest removes it too (relay-event-schema, additional
 // properties without "retain"), unless the table states another policy.
 type Table[T any] struct {
@@ -86,8 +85,7 @@ func (t *Table[T]) keepingUnknown() *Table[T] { t.unknown = keepUnknown; return 
 // ignoringUnknown makes the table skip members without a row.
 func (t *Table[T]) ignoringUnknown() *Table[T] { t.unknown = ignoreUnknown; return t }
 
-// unprefixed makes flaws of fields have no name of the object before them, as for elements of
-// containers.
+// unprefixed omits the name of the object from flaws of its fields, as for elements of containers.
 func (t *Table[T]) unprefixed() *Table[T] {
 	for i := range t.rows {
 		t.rows[i].name = t.rows[i].key
