@@ -39,8 +39,9 @@ type outEvent struct {
 
 type outSDK struct {
 	SDK
-	Integrations []any `json:"integrations,omitempty"`
-	Packages     []any `json:"packages,omitempty"`
+	Integrations []any          `json:"integrations,omitempty"`
+	Packages     []any          `json:"packages,omitempty"`
+	Settings     map[string]any `json:"settings,omitempty"`
 }
 
 type outValues[T any] struct {
@@ -140,7 +141,9 @@ func eventOf(record plog.LogRecord, resource pcommon.Map) *outEvent {
 		EventID: text(attrs, "sentry.event.id"), Timestamp: float64(record.Timestamp()) / 1e9, Platform: text(resource, "sentry.platform"),
 		Level: record.SeverityText(), Transaction: text(attrs, "sentry.segment.name"), Release: text(resource, "sentry.release"),
 		Environment: text(resource, "deployment.environment.name"), ServerName: text(attrs, "server.address"),
-		SDK:      outSDK{SDK: SDK{Name: text(resource, "telemetry.sdk.name"), Version: text(resource, "telemetry.sdk.version")}},
+		SDK: outSDK{
+			SDK: SDK{Name: text(resource, "telemetry.sdk.name"), Version: text(resource, "telemetry.sdk.version")}, Settings: map[string]any{"infer_ip": "never"},
+		},
 		Contexts: map[string]any{"trace": trace},
 	}
 	var request outRequest

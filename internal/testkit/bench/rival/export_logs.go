@@ -53,7 +53,7 @@ func outAttributes(shared map[string]outValue, attrs pcommon.Map) map[string]out
 func sharedAttributes(resource pcommon.Map) map[string]outValue {
 	shared := map[string]outValue{}
 	for sent, key := range map[string]string{"sentry.release": "sentry.release", "sentry.environment": "deployment.environment.name",
-		"sentry.sdk.name": "telemetry.sdk.name", "sentry.sdk.version": "telemetry.sdk.version"} {
+		"sentry.sdk.name": "telemetry.sdk.name", "sentry.sdk.version": "telemetry.sdk.version", "sentry.platform": "sentry.platform"} {
 		if value, ok := resource.Get(key); ok {
 			shared[sent] = outValueOf(value)
 		}
@@ -72,14 +72,20 @@ type outLog struct {
 }
 
 type outItems[T any] struct {
-	Items []T `json:"items"`
+	Version  int               `json:"version"`
+	Settings map[string]string `json:"ingest_settings"`
+	Items    []T               `json:"items"`
+}
+
+func newItems[T any]() outItems[T] {
+	return outItems[T]{Version: 2, Settings: map[string]string{"infer_ip": "never", "infer_user_agent": "never"}}
 }
 
 // MarshalLogs returns containers of up to 100 logs.
 func MarshalLogs(logs plog.Logs) (payloads [][]byte, err error) {
 	resource := logs.ResourceLogs().At(0)
 	shared := sharedAttributes(resource.Resource().Attributes())
-	var out outItems[outLog]
+	out := newItems[outLog]()
 	records := resource.ScopeLogs().At(0).LogRecords()
 	for i, record := range records.All() {
 		out.Items = append(out.Items, outLog{
@@ -119,9 +125,10 @@ func MarshalMetrics(metrics pmetric.Metrics) (payloads [][]byte, err error) {
 		}
 	}
 	shared["sentry.release"] = outValue{text(attributes, "service.name") + "@" + text(attributes, "service.version"), "string"}
+	shared["sentry.platform"] = outValueOf(pcommon.NewValueStr(text(attributes, "telemetry.sdk.language"))) // java is the name of both
 	shared["otel.scope.name"] = outValue{scope.Scope().Name(), "string"}
 	shared["sentry.trace_id.synthetic"] = outValue{true, "boolean"}
-	var out outItems[outMetric]
+	out := newItems[outMetric]()
 	synthetic := ""
 	flush := func() error {
 		text, err := json.Marshal(&out)
@@ -144,9 +151,13 @@ func MarshalMetrics(metrics pmetric.Metrics) (payloads [][]byte, err error) {
 			if point.ValueType() == pmetric.NumberDataPointValueTypeInt {
 				value = float64(point.IntValue())
 			}
+			attributes := outAttributes(shared, point.Attributes())
+			if unit := attr.SentryUnit(metric.Unit()); strings.HasPrefix(metric.Unit(), "{") { // ingest removes custom units
+				attributes["sentry.metric.unit"] = outValue{unit, "string"}
+			}
 			out.Items = append(out.Items, outMetric{
 				Timestamp: float64(point.Timestamp()) / 1e9, TraceID: synthetic, Name: metric.Name(), Type: kind, Value: value,
-				Unit: attr.SentryUnit(metric.Unit()), Attributes: outAttributes(shared, point.Attributes()),
+				Unit: attr.SentryUnit(metric.Unit()), Attributes: attributes,
 			})
 			if len(out.Items) == 1000 {
 				if err := flush(); err != nil {
