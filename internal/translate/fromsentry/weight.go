@@ -71,7 +71,7 @@ func containsWhere(payload []byte, part string, match func(before, after []byte)
 // Sizes in memory, as measured by TestClaims.
 const (
 	messageBytes     = 4 << 10 // including resource and scope
-	imageBytes       = 600     // a mapping, or a map of ten values
+	imageBytes       = 680     // a mapping, or a map of ten values
 	seriesBytes      = 1000
 	pointBytes       = 300 // of a series, in an attribute and in a metric
 	threadBytes      = 300
