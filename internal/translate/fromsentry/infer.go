@@ -86,24 +86,35 @@ func putUserAddress(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
 	}
 }
 
-// inference is what an SDK asks the server to complete.
-type inference struct{ address, userAgent bool }
+// inference is what an SDK asks the server to complete in the elements of a container.
+type inference struct {
+	address, userAgent bool
 
-func inferenceOf(address, userAgent bool) inference { return inference{address, userAgent} }
+	completed int    // elements so far
+	text      string // the user agent, shared by the elements
+}
+
+func inferenceOf(address, userAgent bool) *inference {
+	return &inference{address: address, userAgent: userAgent}
+}
+
+// maxCompleted bounds the copies of the user agent in the output. SDKs send at most 1,000 elements
+// in a container.
+const maxCompleted = 1000
 
 // complete completes the attributes of an element of a container
 // (relay-event-normalization/src/eap/mod.rs, normalize_client_address and the two after it). It
 // reads attrs and adds to the map to, which may be the same.
-func (i inference) complete(attrs, to pcommon.Map, src Source) {
+func (i *inference) complete(attrs, to pcommon.Map, src Source) {
 	address, stated := attrs.Get(semconv.ClientAddress)
-	if auto := stated && address.AsString() == autoAddress; auto {
+	auto := stated && address.AsString() == autoAddress
+	if auto {
 		attrs.Remove(semconv.ClientAddress)
-		i.address, stated = true, false
 	}
-	if i.address && !stated && src.IncludePII {
+	if (i.address && !stated || auto) && src.IncludePII {
 		attr.PutText(to, semconv.ClientAddress, src.ClientAddress)
 	}
-	if !i.userAgent || !isBrowser(src.UserAgent) {
+	if !i.userAgent || !isBrowser(src.UserAgent) || i.completed == maxCompleted {
 		return
 	}
 	for _, key := range []string{semconv.UserAgentOriginal, semconv.BrowserName, semconv.BrowserVersion} {
@@ -111,10 +122,14 @@ func (i inference) complete(attrs, to pcommon.Map, src Source) {
 			return
 		}
 	}
-	// Each element repeats it. User agents of in-app browsers have up to 400 bytes.
-	attr.PutText(to, semconv.UserAgentOriginal, attr.Clip(src.UserAgent, maxUserAgent))
+	if i.completed == 0 {
+		i.text = strings.Clone(attr.Clip(src.UserAgent, maxUserAgent))
+	}
+	i.completed++
+	attr.PutShared(to, semconv.UserAgentOriginal, i.text)
 }
 
+// maxUserAgent is the maximum size of a user agent. Those of in-app browsers have up to 400 bytes.
 const maxUserAgent = 512
 
 // isBrowser reports whether a user agent is a user's. Ingest also sets the user agents of SDKs on

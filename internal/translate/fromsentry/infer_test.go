@@ -3,6 +3,7 @@
 package fromsentry
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -135,4 +136,19 @@ func TestInferSpan(t *testing.T) {
 	attrs := SpanToTraces(span, Source{IncludePII: true, ClientAddress: inferAddress, UserAgent: inferBrowser}).ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0).Attributes()
 	requireAttribute(t, attrs, "client.address", inferAddress, "span")
 	requireAttribute(t, attrs, "user_agent.original", inferBrowser, "span")
+}
+
+// TestInferenceIsBounded: a short container cannot repeat a long user agent without limit.
+func TestInferenceIsBounded(t *testing.T) {
+	c, err := event.DecodeLogs([]byte(`{"version":2,"ingest_settings":{"infer_user_agent":"auto"},"items":[{"body":1}`+strings.Repeat(`,{"body":1}`, 2999)+`]}`), jsonscan.Optional[int]{})
+	require.NoError(t, err)
+	logs := LogsToLogs(c, Source{UserAgent: inferBrowser + strings.Repeat("x", 10_000)})
+	completed := 0
+	for _, record := range logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().All() {
+		if value, ok := record.Attributes().Get("user_agent.original"); ok {
+			completed++
+			require.LessOrEqual(t, len(value.Str()), maxUserAgent+len("…"))
+		}
+	}
+	require.Equal(t, maxCompleted, completed)
 }

@@ -20,7 +20,7 @@ import (
 type metricGroups struct {
 	byName map[metricName]*metricGroup
 	list   []*metricGroup
-	infer  inference
+	infer  *inference
 }
 
 // metricName identifies a metric. In OpenTelemetry, unit and type are part of the identity.

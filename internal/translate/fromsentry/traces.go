@@ -47,7 +47,7 @@ func SpanToTraces(s *event.Span, src Source) ptrace.Traces {
 	fillSpan(span, s, attr.Profiling{}, src)
 	src.Trace.Put(span.Attributes(), impliedBySpans)
 	// Ingest does so for each span of this format (relay-server/src/processing/spans/process.rs).
-	inference{address: true, userAgent: true}.complete(span.Attributes(), span.Attributes(), src)
+	inferenceOf(true, true).complete(span.Attributes(), span.Attributes(), src)
 	removePersonalFromSpans(spans, src)
 	return out
 }
