@@ -153,7 +153,10 @@ func (e *traceExporter) shareOf(root *tracedSpan) *segmentShare {
 	}
 	for key, value := range attrs.All() {
 		if attr.UserFields.FieldOf(key) != "" && key != semconv.ClientAddress || strings.HasPrefix(key, semconv.SentryUserPrefix) {
-			share.attributes = append(share.attributes, attr.TypedAttribute(key, value))
+			// A longer text is only on the root: a text is not copied for each span.
+			if a := attr.TypedAttribute(key, value); len(a.Key)+len(a.Value) <= attr.MaxNameBytes {
+				share.attributes = append(share.attributes, a)
+			}
 		}
 	}
 	for _, a := range share.attributes {

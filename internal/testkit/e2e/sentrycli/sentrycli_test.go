@@ -58,7 +58,7 @@ func TestSentryCLI(t *testing.T) {
 		want      string
 		severity  plog.SeverityNumber
 	}{
-		{"send-event", []string{"send-event", "-m", "hello %s", "-a", "world", "-r", "shop@1.2", "-E", "test", "-t", "tier:web", "--no-environ"}, "hello %s", plog.SeverityNumberError},
+		{"send-event", []string{"send-event", "-m", "hello %s", "-a", "world", "-r", "shop@1.2", "-E", "test", "-t", "tier:web", "--no-environ"}, "hello world", plog.SeverityNumberError},
 		{"send-event of a file", []string{"send-event", file("event.json", event)}, "kept in a file", plog.SeverityNumberWarn},
 		{"send-event of a file as it is", []string{"send-event", "--raw", file("raw.json", event)}, "kept in a file", plog.SeverityNumberWarn},
 		{"send-envelope", []string{"send-envelope", file("event.envelope", inEnvelope)}, "kept in a file", plog.SeverityNumberWarn},
