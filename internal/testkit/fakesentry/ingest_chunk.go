@@ -20,30 +20,26 @@ func Verdict(e *sentry.Envelope) string {
 	if len(e.Items) != 1 {
 		return fmt.Sprintf("%d items", len(e.Items))
 	}
-	switch item := &e.Items[0]; item.Header.Type {
-	case sentry.ItemProfileChunk:
-		return chunkVerdict(item)
-	case sentry.ItemTransaction:
-		return transactionVerdict(&e.Header, item)
-	case sentry.ItemSpan:
-		return containerVerdict(&e.Header, item)
-	case sentry.ItemEvent:
-		return eventVerdict(&e.Header, item)
-	case sentry.ItemLog:
-		return logsVerdict(&e.Header, item)
-	case sentry.ItemTraceMetric:
-		return metricsVerdict(&e.Header, item)
-	case sentry.ItemSessions:
-		return sessionsVerdict(&e.Header, item)
-	case sentry.ItemClientReport:
-		return clientReportVerdict(&e.Header, item)
-	case sentry.ItemCheckIn:
-		return checkInVerdict(&e.Header, item)
-	case sentry.ItemUserReport:
-		return userReportVerdict(&e.Header, item)
-	default:
+	item := &e.Items[0]
+	verdict, known := verdicts[item.Header.Type]
+	if !known {
 		return "item type " + string(item.Header.Type)
 	}
+	return verdict(&e.Header, item)
+}
+
+// verdicts are the rules of ingest for each type of item that the exporter writes.
+var verdicts = map[sentry.ItemType]func(*sentry.EnvelopeHeader, *sentry.Item) string{
+	sentry.ItemProfileChunk: chunkVerdict,
+	sentry.ItemTransaction:  transactionVerdict,
+	sentry.ItemSpan:         containerVerdict,
+	sentry.ItemEvent:        eventVerdict,
+	sentry.ItemLog:          logsVerdict,
+	sentry.ItemTraceMetric:  metricsVerdict,
+	sentry.ItemSessions:     sessionsVerdict,
+	sentry.ItemClientReport: clientReportVerdict,
+	sentry.ItemCheckIn:      checkInVerdict,
+	sentry.ItemUserReport:   userReportVerdict,
 }
 
 // The published rules of ingest for a profile chunk (relay-profiling): the types of its fields,
@@ -124,7 +120,7 @@ var (
 	ImageTypes       = []string{"macho", "symbolic", "sourcemap", "proguard", "jvm"}
 )
 
-func chunkVerdict(item *sentry.Item) string {
+func chunkVerdict(_ *sentry.EnvelopeHeader, item *sentry.Item) string {
 	var c ingestChunk
 	decoder := json.NewDecoder(bytes.NewReader(item.Payload))
 	if err := decoder.Decode(&c); err != nil {

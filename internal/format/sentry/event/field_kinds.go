@@ -104,44 +104,33 @@ func identifier[T any](key string, at func(*T) *string) row[T] {
 }
 
 func flag[T any](key string, at func(*T) *jsonscan.Optional[bool]) row[T] {
-	return row[T]{
-		key: key, kind: KindFlag,
-		set:   func(s Source, t *T, name string) { *at(t) = s.Flag(name) },
-		write: func(dst []byte, key string, t *T) []byte { return jsonscan.AppendFlag(dst, key, *at(t)) },
-		visit: func(v Visitor, key string, t *T) {
-			if flag := at(t); flag.Set {
-				v.Flag(key, flag.Value)
-			}
-		},
-	}
+	return optional(KindFlag, key, at, Source.Flag, strconv.AppendBool, Visitor.Flag)
 }
 
 func integer[T any](key string, at func(*T) *jsonscan.Optional[int64]) row[T] {
-	return row[T]{
-		key: key, kind: KindInt,
-		set:   func(s Source, t *T, name string) { *at(t) = s.Int(name) },
-		write: func(dst []byte, key string, t *T) []byte { return appendInt(dst, key, *at(t)) },
-		visit: func(v Visitor, key string, t *T) {
-			if number := at(t); number.Set {
-				v.Int(key, number.Value)
-			}
-		},
-	}
+	return optional(KindInt, key, at, Source.Int, func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }, Visitor.Int)
 }
 
 func float[T any](key string, at func(*T) *jsonscan.Optional[float64]) row[T] {
+	return optional(KindFloat, key, at, Source.Float, jsonscan.AppendFloat, Visitor.Float)
+}
+
+// optional is a value that may be absent.
+func optional[T, V any](kind Kind, key string, at func(*T) *jsonscan.Optional[V],
+	read func(Source, string) jsonscan.Optional[V], write func([]byte, V) []byte, visit func(Visitor, string, V),
+) row[T] {
 	return row[T]{
-		key: key, kind: KindFloat,
-		set: func(s Source, t *T, name string) { *at(t) = s.Float(name) },
+		key: key, kind: kind,
+		set: func(s Source, t *T, name string) { *at(t) = read(s, name) },
 		write: func(dst []byte, key string, t *T) []byte {
-			if number := at(t); number.Set {
-				return jsonscan.AppendFloat(jsonscan.AppendKey(dst, key), number.Value)
+			if v := at(t); v.Set {
+				return write(jsonscan.AppendKey(dst, key), v.Value)
 			}
 			return dst
 		},
 		visit: func(v Visitor, key string, t *T) {
-			if number := at(t); number.Set {
-				v.Float(key, number.Value)
+			if value := at(t); value.Set {
+				visit(v, key, value.Value)
 			}
 		},
 	}
