@@ -19,7 +19,7 @@ type statement struct {
 
 // namesInDoubleQuotes has the databases in which a text in double quotes is always a name. In MySQL
 // it is a literal, and in SQLite a literal unless a column has the name. Sentry's servers remove a
-// query with a sensitive word as a whole, so what is not known is a literal.
+// query with a sensitive word as a whole, so texts of unknown databases are literals.
 var namesInDoubleQuotes = map[string]bool{
 	"postgresql": true, "aws.redshift": true, "redshift": true, "cockroachdb": true, "oracle": true, "oracle.db": true, "mssql": true,
 	"microsoft.sql_server": true, "db2": true, "ibm.db2": true, "cassandra": true, "clickhouse": true, "derby": true, "firebird": true,
@@ -29,8 +29,8 @@ var namesInDoubleQuotes = map[string]bool{
 // namesInBrackets has the databases in which a text in square brackets is a name.
 var namesInBrackets = map[string]bool{"mssql": true, "microsoft.sql_server": true, "sqlite": true}
 
-// statementIn returns what is known of a text under a key: the attributes of its span or log record
-// name the database.
+// statementIn returns the statement under a key, with its database, which the attributes of the
+// span or log record name.
 func statementIn(element pcommon.Map, key string) (s statement) {
 	s.certain = isQuery(key)
 	if element == (pcommon.Map{}) {

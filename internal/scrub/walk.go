@@ -205,7 +205,8 @@ func (w *walker) applyDefaults(v pcommon.Value, key string, as policy, p *place,
 	}
 }
 
-// describesField reports whether a value of _meta is what an SDK did to the field of this name.
+// describesField reports whether a value of _meta describes how an SDK changed the field of this
+// name.
 func describesField(v pcommon.Value) bool {
 	if v.Type() != pcommon.ValueTypeMap {
 		return false

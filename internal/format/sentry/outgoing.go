@@ -65,8 +65,8 @@ const (
 	// max_span_size, 10 MiB, applies to the average span and thus to a container with one span.
 	MaxOutgoingContainer = 10 << 20
 
-	// MaxOutgoingSpans bounds the spans of a container, and those of a transaction, of which SDKs
-	// send at most so many. Ingest accepts 1000 in a container.
+	// MaxOutgoingSpans bounds the spans of a container and of a transaction. Ingest accepts 1000 in
+	// a container, and SDKs send at most 1000 in a transaction.
 	MaxOutgoingSpans = 1000
 
 	// MaxOutgoingElements bounds the payload of a container of logs or metrics, in bytes, and of

@@ -86,7 +86,8 @@ func putUserAddress(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
 	}
 }
 
-// inference is what an SDK asks the server to complete in the elements of a container.
+// inference contains the attributes that an SDK asks the server to add to the elements of a
+// container.
 type inference struct {
 	address, userAgent bool
 

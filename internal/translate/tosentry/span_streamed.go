@@ -118,7 +118,8 @@ func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSeg
 	}
 }
 
-// segmentShare is what each span of a segment repeats in containers. A transaction states it once.
+// segmentShare contains the attributes that each span of a segment repeats in containers. A
+// transaction states them once.
 type segmentShare struct {
 	attributes []event.Attribute
 	size       int

@@ -36,11 +36,12 @@ func (c *Container) infers(legacy bool) (address, userAgent bool) {
 	return false, false
 }
 
-// Infers states what to complete. Before version 2, ingest set the user agent of every log
-// (relay-server/src/processing/logs/process.rs).
+// Infers reports whether to complete the client's address and the user agent. Before version 2,
+// ingest set the user agent of every log (relay-server/src/processing/logs/process.rs).
 func (c *LogContainer) Infers() (address, userAgent bool) { return c.infers(true) }
 
-// Infers states what to complete (relay-server/src/processing/spans and trace_metrics).
+// Infers reports the same for spans and metrics (relay-server/src/processing/spans,
+// trace_metrics).
 func (c *Container) Infers() (address, userAgent bool) { return c.infers(false) }
 
 // decodeContainer reads a container and its elements. `read` reads one element and returns the

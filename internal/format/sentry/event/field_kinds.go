@@ -212,7 +212,7 @@ func texts[T any](key string, at func(*T) *[]string) row[T] {
 	}
 }
 
-// lenientTexts are texts of which Sentry also accepts numbers and booleans, in Python's form. It
+// lenientTexts is a list of texts. Sentry also accepts numbers and booleans, in Python's form, and
 // drops other elements (relay-event-schema, LenientString).
 func lenientTexts[T any](key string, at func(*T) *[]string) row[T] {
 	r := texts(key, at)

@@ -26,7 +26,7 @@ func tags[T any](key string, at func(*T) *[]Tag) row[T] {
 	}
 }
 
-// headers are tags of which a key may have several values: as a list, or in several pairs.
+// headers are tags whose keys may have several values: as a list, or in several pairs.
 func headers[T any](key string, at func(*T) *[]Tag) row[T] {
 	r := tags(key, at)
 	r.write = func(dst []byte, key string, t *T) []byte {
@@ -45,8 +45,8 @@ func DecodeHeaders(json []byte) (all []Tag, ok bool) {
 	return all, l.S.Err == nil && len(l.Flaws) == 0
 }
 
-// AppendHeaders appends headers as an object or, if one occurs several times, as a list of pairs,
-// of which Sentry's ingest keeps each. It joins the values of a list (relay-event-schema,
+// AppendHeaders appends headers as an object or, if one occurs several times, as a list of pairs.
+// Sentry's ingest keeps each pair. It joins the values of a list (relay-event-schema,
 // protocol/request.rs), which destroys cookies.
 func AppendHeaders(dst []byte, all []Tag) []byte {
 	for i := range all {

@@ -43,7 +43,7 @@ const maxDescriptionTag = 200
 // addedToSpan returns a bound of the bytes that ingest adds to each span before it counts, except
 // the description: tags that repeat the transaction, and the trace header
 // (relay-event-normalization, normalize/span/tag_extraction.rs). It counts no keys, so the keys of
-// the span pay for most of the fields that are not here, of which absent ones count one byte.
+// the span pay for most of the other fields. An absent field counts one byte.
 func (t *Transaction) addedToSpan() int {
 	const others = 128
 	size := others + len(t.Transaction) + len(t.Release) + len(t.Environment) + len(t.SDK.Name) + len(t.SDK.Version) +

@@ -22,8 +22,8 @@ type Decoder struct {
 	sampledDecoder
 }
 
-// Claim sets a function that the decoder calls before it allocates memory in addition to what it
-// has, until its release. The error of the function ends decoding with ReasonTooMuchMemory.
+// Claim sets a function that the decoder calls before it allocates more memory, until its release.
+// An error of the function ends decoding with ReasonTooMuchMemory.
 func (d *Decoder) Claim(claim func(bytes int64) error) { d.claim = claim }
 
 var decoders = sync.Pool{New: func() any { return new(Decoder) }}
