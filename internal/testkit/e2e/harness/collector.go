@@ -149,7 +149,7 @@ func (c *Collector) run(t testing.TB, process *exec.Cmd) {
 		c.exit = c.process.Wait()
 		close(c.exited)
 	}()
-	go c.guardMachine()
+	go c.guardMemory()
 }
 
 // WaitReady polls Relay's health endpoint, as a load balancer does, until it reports ready or the

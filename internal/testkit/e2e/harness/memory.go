@@ -4,7 +4,6 @@ package harness
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,7 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var vmHWM = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+// Lines of /proc/PID/status: the peak of the resident memory, and what is not of files.
+var (
+	vmHWM   = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
+	rssAnon = regexp.MustCompile(`RssAnon:\s+(\d+) kB`)
+)
 
 // RequirePeakMemory is PeakMemory of a collector that must be running.
 func (c *Collector) RequirePeakMemory(t testing.TB) int {
@@ -27,12 +30,15 @@ func (c *Collector) RequirePeakMemory(t testing.TB) int {
 }
 
 // PeakMemory returns the peak resident memory in MiB, 0 if the system is not Linux.
-func (c *Collector) PeakMemory() int {
+func (c *Collector) PeakMemory() int { return c.memory(vmHWM) }
+
+// memory returns a line of /proc/PID/status in MiB, or 0.
+func (c *Collector) memory(line *regexp.Regexp) int {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.Process.Pid))
 	if err != nil {
 		return 0
 	}
-	match := vmHWM.FindSubmatch(status)
+	match := line.FindSubmatch(status)
 	if match == nil {
 		return 0 // it is just ending
 	}
@@ -69,21 +75,24 @@ func (c *Collector) Worked(t testing.TB) time.Duration { return c.CPUTime(t) - c
 // exhaust the machine.
 const memoryKill = 4096
 
-// limitMemory makes the kernel refuse the collector more memory than its limit, if prlimit is
-// installed. Go's runtime then exits.
+// limitMemory makes the kernel refuse the collector much more memory than its limit, if prlimit is
+// installed; Go's runtime then exits. RLIMIT_DATA also counts memory that the runtime has returned
+// to the system and may use again, up to a fifth of it with a full GOMEMLIMIT; a container's limit
+// does not. guardMemory enforces the limit itself.
 func (c *Collector) limitMemory() {
-	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", cmp.Or(c.limit, memoryKill)<<20)).Run()
+	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", (c.limit+c.limit/4)<<20)).Run()
 }
 
-// guardMachine kills a collector that exceeds memoryKill; Stop then reports the exit.
-func (c *Collector) guardMachine() {
-	for tick := time.Tick(50 * time.Millisecond); ; {
+// guardMemory kills a collector whose memory exceeds its limit, as the kernel kills a container:
+// files in memory do not count, because the kernel can drop them. Stop then reports the exit.
+func (c *Collector) guardMemory() {
+	for tick := time.Tick(10 * time.Millisecond); ; {
 		select {
 		case <-c.exited:
 			return
 		case <-tick:
-			if peak := c.PeakMemory(); peak > memoryKill {
-				fmt.Fprintf(c.Log, "\nended by the test: %d MiB of memory\n", peak)
+			if used := c.memory(rssAnon); used > c.limit {
+				fmt.Fprintf(c.Log, "\nended by the test: %d MiB of memory\n", used)
 				_ = c.process.Process.Kill()
 				return
 			}

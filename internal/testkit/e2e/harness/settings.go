@@ -16,7 +16,7 @@ type Settings struct {
 	Signals     []string // signals with a pipeline besides profiles: traces, logs, metrics
 	Queue       bool     // the exporter has a queue; without one a 200 means delivered
 	QueueSize   int      // requests; 0 = the default
-	MemoryLimit int      // MiB of data that the kernel allows the collector; 0 = memoryKill
+	MemoryLimit int      // MiB at which the collector is killed; 0 = memoryKill
 
 	// Config replaces the generated configuration. ENDPOINT in it stands for the address of the
 	// Sentry receiver.
