@@ -108,6 +108,7 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 		return err
 	}
 	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
+	httpserver.WarnIfOpen(r.logger, listener.Addr(), !r.cfg.AllowAnyKey, "Accepting any key, even from other machines: configure apps instead of allow_any_key to restrict access")
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
 }

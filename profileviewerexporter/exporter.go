@@ -89,6 +89,8 @@ func (v *viewer) Start(ctx context.Context, host component.Host) error {
 	limits.MinBodyRate = minImportRate
 	v.server.Serve(server, listener, limits, func(string) {}, host)
 	v.logger.Info("Serving the viewer", zap.String("url", v.url()))
+	httpserver.WarnIfOpen(v.logger, listener.Addr(), v.cfg.HTTP.Auth.HasValue(), "Showing the received data to anyone, even on other machines. "+
+		"To restrict access, set endpoint to localhost:4321, or configure auth")
 	v.expiring.Go(v.expire)
 	return nil
 }

@@ -106,11 +106,9 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	}
 
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
-	if r.projects == nil && reachableFromOutside(listener.Addr()) {
-		r.logger.Warn("Accepting any DSN, even from other machines: configure projects to restrict access")
-	}
-	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters start before receivers
-		r.logger.Warn("A sentry_envelope exporter of this collector sends to this receiver. If its data comes from this receiver, change the dsn: the receiver refuses the requests")
+	httpserver.WarnIfOpen(r.logger, listener.Addr(), r.projects != nil, "Accepting any DSN, even from other machines: configure projects to restrict access")
+	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters and extensions start before receivers
+		r.logger.Warn("A sentry_envelope exporter or a sentry_tee of this collector sends to this receiver. If its data comes from this receiver, change its dsn or upstream: the data would return forever, and is refused")
 	}
 	r.withdraw = append(r.withdraw, loopguard.Shared.AddReceiver())
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {
@@ -144,11 +142,6 @@ func (r *sentryReceiver) newServer(ctx context.Context, host component.Host, con
 	}
 	server.Handler = httpbody.Normalize(server.Handler)
 	return server, nil
-}
-
-func reachableFromOutside(address net.Addr) bool {
-	tcp, ok := address.(*net.TCPAddr)
-	return ok && !tcp.IP.IsLoopback()
 }
 
 // serverConfig returns the complete settings of the server. It is a copy: ToServer modifies it.

@@ -63,10 +63,8 @@ func (r *sentryReceiver) startSpotlight(ctx context.Context, host component.Host
 		return err
 	}
 	r.logger.Info("Listening for SDKs with Spotlight, without a DSN", zap.Stringer("address", listener.Addr()))
-	if reachableFromOutside(listener.Addr()) {
-		r.logger.Warn("Accepting data without credentials and sending it to any listener, including those on other machines. " +
-			"To restrict access, set spotlight::endpoint to localhost:8969")
-	}
+	httpserver.WarnIfOpen(r.logger, listener.Addr(), false, "Accepting data without credentials and sending it to any listener, including those on other machines. "+
+		"To restrict access, set spotlight::endpoint to localhost:8969")
 	r.withdraw = append(r.withdraw, notices.Shared.Offer(notices.Endpoint{
 		Kind: notices.KindSpotlight, URL: "http://" + httpserver.LocalAddress(listener.Addr()) + "/stream",
 	}))

@@ -5,6 +5,8 @@ package sentryteeextension
 import (
 	"fmt"
 
+	"go.opentelemetry.io/collector/config/configopaque"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/mapping"
 )
@@ -15,7 +17,7 @@ type ProjectConfig struct {
 	ID uint64 `mapstructure:"id"`
 
 	// UpstreamDSN is Sentry's DSN for the data of the project.
-	UpstreamDSN string `mapstructure:"upstream_dsn"`
+	UpstreamDSN configopaque.String `mapstructure:"upstream_dsn"`
 }
 
 // validateProjects checks each project, and that no project occurs twice.
@@ -30,7 +32,7 @@ func validateProjects(projects []ProjectConfig) (problems []error) {
 		default:
 			seen[p.ID] = i
 		}
-		if _, err := sentry.ParseDSN(p.UpstreamDSN); err != nil {
+		if _, err := sentry.ParseDSN(string(p.UpstreamDSN)); err != nil {
 			problems = append(problems, fmt.Errorf("projects[%d].upstream_dsn: %w; use Sentry's DSN, e.g. https://key@o123.ingest.us.sentry.io/4507", i, err))
 		}
 	}
@@ -41,7 +43,7 @@ func validateProjects(projects []ProjectConfig) (problems []error) {
 func (c *Config) destinations() *mapping.Destinations {
 	dsns := map[string]string{}
 	for _, p := range c.Projects {
-		dsns[fmt.Sprint(p.ID)] = p.UpstreamDSN
+		dsns[fmt.Sprint(p.ID)] = string(p.UpstreamDSN)
 	}
 	return mapping.NewDestinations(dsns, c.Upstream)
 }

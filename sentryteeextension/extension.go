@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension"
@@ -13,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 )
 
 // tee is the extension.
@@ -24,6 +26,8 @@ type tee struct {
 	forwarder *forwarder
 	upstream  *upstream // since Start
 	via       string    // name of this tee in the Via header of forwarded requests
+	used      atomic.Bool
+	withdraw  []func() // what Start has registered
 }
 
 var _ extensionmiddleware.HTTPServer = (*tee)(nil)
@@ -60,14 +64,32 @@ func (t *tee) Start(ctx context.Context, host component.Host) error {
 		}
 	}
 	t.upstream = upstream
+	for _, host := range t.cfg.destinations().Hosts() {
+		t.withdraw = append(t.withdraw, loopguard.Shared.AddTarget(host))
+	}
 	t.forwarder.start(upstream.post)
 	return nil
 }
+
+// Ready is called after all receivers have started.
+func (t *tee) Ready() error {
+	if !t.used.Load() {
+		t.logger.Warn("Nothing is forwarded to Sentry, because no receiver uses this extension: add it to middlewares of a sentry receiver",
+			zap.String("middlewares", fmt.Sprintf("[{id: %s}]", t.settings.ID)))
+	}
+	return nil
+}
+
+// NotReady is called before the receivers stop.
+func (t *tee) NotReady() error { return nil }
 
 // Shutdown implements component.Component. Extensions stop after receivers.
 func (t *tee) Shutdown(ctx context.Context) error {
 	if t.upstream == nil {
 		return nil // never started
+	}
+	for _, withdraw := range t.withdraw {
+		withdraw()
 	}
 	defer t.upstream.client.CloseIdleConnections()
 	return t.forwarder.stop(ctx)
@@ -75,5 +97,6 @@ func (t *tee) Shutdown(ctx context.Context) error {
 
 // GetHTTPHandler implements extensionmiddleware.HTTPServer.
 func (t *tee) GetHTTPHandler(context.Context) (extensionmiddleware.WrapHTTPHandlerFunc, error) {
+	t.used.Store(true)
 	return t.wrap, nil
 }

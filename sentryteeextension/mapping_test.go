@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configopaque"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
@@ -24,7 +25,7 @@ const (
 func TestMappedRequests(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	dsn := "http://" + theirKey + "@" + upstream.Listener.Addr().String() + "/x/99"
-	h := start(t, "", options{tee: []func(*Config){func(cfg *Config) { cfg.Projects = []ProjectConfig{{ID: 4507, UpstreamDSN: dsn}} }}})
+	h := start(t, "", options{tee: []func(*Config){func(cfg *Config) { cfg.Projects = []ProjectConfig{{ID: 4507, UpstreamDSN: configopaque.String(dsn)}} }}})
 	ours := "https://" + testKey + "@collector.example/4507"
 	header := func(dsn, key string) string {
 		return fmt.Sprintf(`{"dsn":%q,"x":{"dsn":1},"trace":{"trace_id":"0af7651916cd43dd8448eb211c80319c","public_key":%q,"org_id":"1"},"later":"`+testKey+`"}`, dsn, key)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/config/configopaque"
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
@@ -152,7 +153,7 @@ func TestUploads(t *testing.T) {
 			server.absolute = upstream.URL
 		}
 		dsn := "http://" + theirKey + "@" + upstream.Listener.Addr().String() + "/x/99"
-		h := start(t, "", options{receiver: prefixed, tee: []func(*Config){func(cfg *Config) { cfg.Projects = []ProjectConfig{{ID: 4507, UpstreamDSN: dsn}} }}})
+		h := start(t, "", options{receiver: prefixed, tee: []func(*Config){func(cfg *Config) { cfg.Projects = []ProjectConfig{{ID: 4507, UpstreamDSN: configopaque.String(dsn)}} }}})
 		const size = 20 << 20
 		auth := []string{"X-Sentry-Auth", "Sentry sentry_key=" + testKey, "Tus-Resumable", "1.0.0"}
 		resp, _ := h.do("POST", "/in/api/4507/upload/", "", append(auth, "Upload-Length", fmt.Sprint(size))...)

@@ -56,6 +56,8 @@ func startEndpoint(ctx context.Context, cfg *Config, host component.Host, set co
 		return nil, errors.Join(err, store.Close())
 	}
 	e.logger.Info("Listening for uploads of sentry-cli", zap.Stringer("address", listener.Addr()))
+	httpserver.WarnIfOpen(e.logger, listener.Addr(), cfg.Uploads.TLS.HasValue(), "Clients on other machines send the token and their files unencrypted. "+
+		"To prevent this, configure uploads::tls, or set uploads::endpoint to localhost:4320")
 	limits := httpserver.DefaultLimits()
 	limits.MinBodyRate = minBodyRate
 	e.server.Serve(server, listener, limits, func(string) {}, host)

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"go.opentelemetry.io/collector/config/confighttp"
+	"go.uber.org/zap"
 )
 
 // Listen opens the listener of a server. key is the setting that has its address, for the error.
@@ -22,6 +23,14 @@ func Listen(ctx context.Context, config *confighttp.ServerConfig, key string) (n
 		return nil, fmt.Errorf("cannot listen on %s, the value of %q: %w", config.NetAddr.Endpoint, key, err)
 	}
 	return listener, nil
+}
+
+// WarnIfOpen logs a warning if other machines reach a listener and nothing guards it. The warning
+// says what they can do, and which setting prevents it.
+func WarnIfOpen(logger *zap.Logger, address net.Addr, guarded bool, warning string) {
+	if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !guarded {
+		logger.Warn(warning)
+	}
 }
 
 // LocalAddress returns the address of a listener for users of this machine.

@@ -19,12 +19,46 @@ import (
 func New(ctx context.Context, config *confighttp.ServerConfig, host component.Host, set component.TelemetrySettings, handler http.Handler,
 	options ...confighttp.ToServerOption,
 ) (*http.Server, error) {
-	server, err := config.ToServer(ctx, host.GetExtensions(), set, restoreHost(handler), options...)
+	handler = restoreHost(handler)
+	if config.Auth.HasValue() {
+		handler = withoutChallenge(handler)
+	}
+	server, err := config.ToServer(ctx, host.GetExtensions(), set, handler, options...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the HTTP server: %w", err)
 	}
+	if config.Auth.HasValue() {
+		server.Handler = withChallenge(server.Handler, challengeOf(config.Auth.Get().Config.AuthenticatorID.Type()))
+	}
 	server.Handler = replaceHost(server.Handler, config.NetAddr.Endpoint)
 	return server, nil
+}
+
+// challengeOf returns what a client without credentials is asked for. Only a challenge makes a
+// browser ask its user (RFC 9110, section 11.6.1), and confighttp sends none.
+func challengeOf(authenticator component.Type) string {
+	if authenticator.String() == "basicauth" {
+		return `Basic realm="otelcol-sentry", charset="UTF-8"`
+	}
+	return "Bearer"
+}
+
+const challengeHeader = "WWW-Authenticate"
+
+// withChallenge adds the challenge to every response, and withoutChallenge, which is called after
+// the authentication, removes it again.
+func withChallenge(next http.Handler, challenge string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set(challengeHeader, challenge)
+		next.ServeHTTP(w, req)
+	})
+}
+
+func withoutChallenge(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Del(challengeHeader)
+		next.ServeHTTP(w, req)
+	})
 }
 
 type sentHost struct{}

@@ -46,6 +46,17 @@ func NewDestinations(dsns map[string]string, upstream string) *Destinations {
 	return d
 }
 
+// Hosts returns the host and port of each destination.
+func (d *Destinations) Hosts() (hosts []string) {
+	if d.others != nil {
+		hosts = append(hosts, d.others.Base.Host)
+	}
+	for _, mapped := range d.byProject {
+		hosts = append(hosts, mapped.Base.Host)
+	}
+	return hosts
+}
+
 // Of returns the destination of a project, or nil if it has none.
 func (d *Destinations) Of(project string) *Destination {
 	if mapped := d.byProject[project]; mapped != nil {

@@ -28,12 +28,15 @@ for await (const line of createInterface({ input: process.stdin })) {
 await Promise.all(running);
 await browser.close();
 
-async function run(scenario, url, folder) {
-  const context = await browser.newContext();
+// run answers a challenge with the credentials in the URL.
+async function run(scenario, given, folder) {
+  const { username, password, origin, pathname, search, hash } = new URL(given);
+  const url = origin + pathname + search + hash;
+  const context = await browser.newContext(username ? { httpCredentials: { username, password } } : {});
   try {
     context.setDefaultTimeout(timeout);
     const page = await context.newPage();
-    const traffic = await listen(page, new URL(url).origin);
+    const traffic = await listen(page, origin);
     await page.goto(url);
     const result = await (await import(scenario)).default(page, url, folder);
     return { ...traffic, result };

@@ -4,18 +4,10 @@ package hostile
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -31,7 +23,7 @@ import (
 func TestHostileHTTP2(t *testing.T) {
 	varies(t, "requests of HTTP/2 per connection, with TLS")
 	const connections, streams = 500, 100
-	certificate, key := certify(t)
+	certificate, key := harness.Certificate(t)
 	for _, a := range []struct {
 		name, peers string
 		memory      int
@@ -88,7 +80,7 @@ func TestHostileInputsTLS(t *testing.T) {
 	varies(t, "requests of HTTP/2 per connection of the OTLP port of the container image")
 	const connections, streams = 150, 250
 	t.Run("HTTP/2: 150 connections with 250 stalled requests each", func(t *testing.T) {
-		certificate, key := certify(t)
+		certificate, key := harness.Certificate(t)
 		c, in := startImageWith(t, "        read_timeout: 30s\n", fmt.Sprintf("        read_timeout: 30s\n        tls: {cert_file: %q, key_file: %q}\n", certificate, key))
 		begin := time.Now()
 		for range connections {
@@ -128,20 +120,4 @@ func stall(t *testing.T, address, path string, streams int) bool {
 	}
 	_, err = conn.Write(out.Bytes())
 	return err == nil
-}
-
-// certify writes a certificate and its key.
-func certify(t *testing.T) (certificate, key string) {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), DNSNames: []string{"localhost"}}
-	signed, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	require.NoError(t, err)
-	encoded, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	certificate, key = filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: signed}, key: {Type: "PRIVATE KEY", Bytes: encoded}} {
-		assert.NoError(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
-	}
-	return certificate, key
 }
