@@ -222,8 +222,11 @@ func (in *ingestion) deliveries() []delivery {
 // deliver translates and sends the data of one signal, if it has a pipeline. Permanently rejected
 // data counts as delivered; otherwise, the SDK would resend it forever.
 func (r *measureReceiver) deliver(ctx context.Context, d *delivery) (pipeline.Outcome, string) {
-	if d.translate == nil || !r.pipelines.Has(d.signal) {
+	if d.translate == nil {
 		return pipeline.Ignored, ""
+	}
+	if !r.pipelines.Has(d.signal) {
+		return pipeline.Ignored, pipeline.ReasonNoPipeline
 	}
 	if !r.pipelines.Allow(d.signal) {
 		return pipeline.Refused, pipeline.ReasonBackpressure

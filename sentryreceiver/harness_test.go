@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
@@ -158,12 +159,23 @@ func start(t *testing.T, edit func(*Config)) *harness {
 
 func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	t.Helper()
+	profiles := &sink{}
+	h := startFor(t, host, edit, func(f xreceiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
+		return f.CreateProfiles(context.Background(), set, cfg, profiles)
+	})
+	h.sink = profiles
+	return h
+}
+
+// startFor starts a receiver with the pipeline of one signal.
+func startFor(t *testing.T, host component.Host, edit func(*Config), create func(xreceiver.Factory, receiver.Settings, *Config) (component.Component, error)) *harness {
+	t.Helper()
 	cfg := testConfig(edit)
 	require.NoError(t, cfg.Validate())
-	h := &harness{t: t, sink: &sink{}, client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
+	h := &harness{t: t, client: &http.Client{Transport: &http.Transport{DisableCompression: true}}}
 	set, metrics, logs := testSettings(t)
 	h.metrics, h.logs = metrics, logs
-	created, err := NewFactory().CreateProfiles(context.Background(), set, cfg, h.sink)
+	created, err := create(NewFactory(), set, cfg)
 	require.NoError(t, err)
 	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
 	h.receiver.Shared.pipelines.Now = h.clock.Now

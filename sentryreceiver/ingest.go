@@ -5,6 +5,7 @@ package sentryreceiver
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -60,7 +61,7 @@ func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
 	decisive, wanted := in.decisiveSignal(t)
 	if !wanted {
 		in.translation.LinkOnly(item)
-		in.record(ctx, item.Header.Type, pipeline.Ignored, "")
+		in.ignore(ctx, item.Header.Type, t)
 		return
 	}
 	if why := t.Oversize(item); why != nil {
@@ -147,6 +148,24 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discar
 	}
 	in.logger.Log(level, "Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
 	in.record(ctx, item.Header.Type, pipeline.Discarded, string(why.Reason))
+}
+
+// reasonUnsupportedType is the reason of ignored items of types that Sentry has retired, or does
+// not define.
+const reasonUnsupportedType = "unsupported_type"
+
+// ignore drops an item that no pipeline receives. It is in the log once per type, because not all
+// users know that errors are logs.
+func (in *ingestion) ignore(ctx context.Context, item sentry.ItemType, t sentryitems.Type) {
+	if len(t.Signals) == 0 {
+		in.record(ctx, item, pipeline.Ignored, reasonUnsupportedType)
+		return
+	}
+	detail := fmt.Sprintf("there is no %s pipeline with this receiver; add one, or use one with the nop exporter if you do not need the data", t.Signals[0])
+	if notices.Shared.Report(in.notice(item.Label()+" items", pipeline.ReasonNoPipeline, detail)) {
+		in.logger.Warn("Items of the type " + item.Label() + " are dropped: " + detail)
+	}
+	in.record(ctx, item, pipeline.Ignored, pipeline.ReasonNoPipeline)
 }
 
 func (in *ingestion) refuse(ctx context.Context, item *sentry.Item, s pipeline.Signal, reason string) {

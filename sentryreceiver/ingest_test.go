@@ -5,16 +5,26 @@ package sentryreceiver
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/component/componenttest"
 	"go.opentelemetry.io/collector/consumer/consumererror"
+	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -34,8 +44,8 @@ func TestProfilesComeOut(t *testing.T) {
 	textOf(t, all)
 	assert.Equal(t, "0f3cb15cce4a4e5d9d5b0f1c3b7a1e20", fmt.Sprintf("%x", [16]byte(profile.ProfileID())))
 	assert.Equal(t, map[string]int64{
-		"outcome=accepted type=profile":    1,
-		"outcome=ignored type=transaction": 1,
+		"outcome=accepted type=profile":                       1,
+		"outcome=ignored reason=no_pipeline type=transaction": 1,
 	}, h.items())
 
 	h = start(t, nil)
@@ -92,10 +102,36 @@ func TestItemsWeDoNotConsume(t *testing.T) {
 	got := h.post(envelope(item("event", "", "{}"), item("log", `,"item_count":0`, `{"items":[]}`), item("made-up", "", "x"), "{}\n\n", item("x", "", "")))
 	assert.Equal(t, 200, got.status)
 	assert.Equal(t, map[string]int64{
-		"outcome=ignored type=event":   1,
-		"outcome=ignored type=log":     1,
-		"outcome=ignored type=unknown": 3,
+		"outcome=ignored reason=no_pipeline type=event":        1,
+		"outcome=ignored reason=no_pipeline type=log":          1,
+		"outcome=ignored reason=unsupported_type type=unknown": 3,
 	}, h.items())
+}
+
+// TestItemsWithoutPipeline: an item of any type is counted with its reason, and is once in the log
+// and among the viewer's problems, if its signals have no pipeline.
+func TestItemsWithoutPipeline(t *testing.T) {
+	profiles := start(t, nil)
+	logs := startFor(t, componenttest.NewNopHost(), nil, func(f xreceiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
+		return f.CreateLogs(t.Context(), set, cfg, new(consumertest.LogsSink))
+	})
+	for kind, itemType := range sentryitems.Types {
+		h := profiles
+		if slices.Contains(itemType.Signals, pipeline.SignalProfiles) {
+			h = logs
+		}
+		before, _, _ := notices.Shared.Read()
+		for range 2 {
+			assert.Equal(t, http.StatusOK, h.post(envelope(item(string(kind), "", "{}"))).status, kind)
+		}
+		assert.EqualValues(t, 2, h.items()["outcome=ignored reason=no_pipeline type="+kind.Label()], kind)
+		lines := h.logs.FilterMessageSnippet("Items of the type " + kind.Label() + " are dropped: there is no ")
+		after, _, _ := notices.Shared.Read()
+		assert.Equal(t, len(after)-len(before), lines.Len(), "%s: new problems and lines", kind)
+		assert.True(t, slices.ContainsFunc(after, func(n notices.Notice) bool {
+			return n.Subject == kind.Label()+" items" && n.Reason == pipeline.ReasonNoPipeline && n.Component == h.receiver.Shared.id.String()
+		}), kind)
+	}
 }
 
 // TestBadItems: each of them costs itself only, and what the client sees is that it was received.
@@ -261,7 +297,7 @@ func TestBackpressure(t *testing.T) {
 		{"both refused", []string{profileItem, chunkItem}, busy, busy, 429, limit,
 			map[string]int64{"outcome=refused reason=backpressure type=profile": 1, "outcome=refused reason=backpressure type=profile_chunk": 1}},
 		{"refused beside something taken and ignored", []string{transactionItem, profileItem}, busy, nil, 200, limit,
-			map[string]int64{"outcome=refused reason=backpressure type=profile": 1, "outcome=ignored type=transaction": 1}},
+			map[string]int64{"outcome=refused reason=backpressure type=profile": 1, "outcome=ignored reason=no_pipeline type=transaction": 1}},
 		{"refused beside something discarded", []string{profileItem, badItem}, busy, nil, 429, limit,
 			map[string]int64{"outcome=refused reason=backpressure type=profile": 1, "outcome=discarded reason=profiling_invalid_json type=profile_chunk": 1}},
 		{"rejected", []string{chunkItem}, nil, never, 400, "",

@@ -58,7 +58,7 @@ func TestV1IsLinkedToItsTransaction(t *testing.T) {
 				assert.Empty(t, h.counts("otelcol_receiver_sentry_unlinked_observations"))
 				assert.Empty(t, h.counts("otelcol_receiver_sentry_profiles_aligned"))
 				if pipelines == "profiles only" {
-					assert.Equal(t, map[string]int64{"outcome=accepted type=profile": 1, "outcome=ignored type=transaction": 1}, h.items())
+					assert.Equal(t, map[string]int64{"outcome=accepted type=profile": 1, "outcome=ignored reason=no_pipeline type=transaction": 1}, h.items())
 				}
 			})
 		}

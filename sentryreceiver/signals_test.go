@@ -116,7 +116,7 @@ func TestEveryItemGoesToItsSignal(t *testing.T) {
 		"outcome=accepted type=transaction": 1, "outcome=accepted type=profile": 1, "outcome=accepted type=span": 1,
 		"outcome=accepted type=log": 1, "outcome=accepted type=event": 1, "outcome=accepted type=trace_metric": 1,
 		"outcome=accepted type=check_in": 1, "outcome=accepted type=session": 1, "outcome=accepted type=client_report": 1,
-		"outcome=accepted type=attachment": 1, "outcome=ignored type=statsd": 1, "outcome=ignored type=unknown": 1,
+		"outcome=accepted type=attachment": 1, "outcome=ignored reason=unsupported_type type=statsd": 1, "outcome=ignored reason=unsupported_type type=unknown": 1,
 	}, s.items())
 
 	assert.Equal(t, 1, s.sink.count())
@@ -239,7 +239,7 @@ func TestLargeItemNobodyWants(t *testing.T) {
 	h := start(t, nil)
 	r := h.post(envelope(item("transaction", "", `{"type":"transaction","extra":"`+strings.Repeat("x", 3<<20)+`"}`)))
 	assert.Equal(t, http.StatusOK, r.status, r.text)
-	assert.Equal(t, map[string]int64{"outcome=ignored type=transaction": 1}, h.items())
+	assert.Equal(t, map[string]int64{"outcome=ignored reason=no_pipeline type=transaction": 1}, h.items())
 }
 
 // TestMeasurementsTakenProfileRefused: something was taken, so the answer is no 429.

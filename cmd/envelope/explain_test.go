@@ -53,7 +53,7 @@ func outcome(e *profilefile.Examined, framing error) string {
 		}
 		switch {
 		case !item.Known:
-			lines[label+" ignored"]++
+			lines[label+" ignored unsupported_type"]++
 		case item.Unusable != nil:
 			lines[label+" discarded "+string(item.Unusable.Reason)]++
 		case len(item.Deliveries) == 0:

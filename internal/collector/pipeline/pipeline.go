@@ -126,7 +126,7 @@ type Outcome string
 
 const (
 	Accepted  Outcome = "accepted"  // by the pipeline
-	Ignored   Outcome = "ignored"   // no pipeline for its signal
+	Ignored   Outcome = "ignored"   // no pipeline for its signal, or not translated
 	Discarded Outcome = "discarded" // unusable
 	Refused   Outcome = "refused"   // by the pipeline, for now
 	Rejected  Outcome = "rejected"  // by the pipeline, permanently
@@ -134,6 +134,7 @@ const (
 
 // Reasons of outcomes.
 const (
+	ReasonNoPipeline   = "no_pipeline"   // Ignored
 	ReasonBackpressure = "backpressure"  // Refused: the pipeline is busy
 	ReasonShuttingDown = "shutting_down" // Refused
 	ReasonPipeline     = "pipeline"      // Rejected
