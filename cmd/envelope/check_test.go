@@ -4,12 +4,14 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -103,4 +105,43 @@ func TestCheckCases(t *testing.T) {
 		}
 	}
 	assert.Greater(t, checked, 90)
+}
+
+// TestCheckUndecodable: messages that pdata does not decode are findings in every format.
+func TestCheckUndecodable(t *testing.T) {
+	field := func(number protowire.Number, content ...[]byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), slices.Concat(content...))
+	}
+	number := func(number protowire.Number, value uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(nil, number, protowire.VarintType), value)
+	}
+	resource := func(attribute ...[]byte) []byte {
+		return slices.Concat(field(1, field(1, field(1, attribute...))), field(2, field(5), field(5, []byte("k"))))
+	}
+	text := field(5)
+	for name, message := range map[string][]byte{
+		"trace ID of a link":        field(2, text, field(4), field(4, field(1, make([]byte, 15)), field(2, make([]byte, 8)))),
+		"span ID of a link":         field(2, text, field(4), field(4, field(1, make([]byte, 16)), field(2, make([]byte, 7)))),
+		"profile ID":                slices.Concat(field(1, field(2, field(2, field(7, make([]byte, 3))))), field(2, text)),
+		"wire type":                 field(2, text, number(1, 1)),
+		"list of numbers":           field(2, text, field(7, field(1, []byte{0x80}))),
+		"key out of range":          resource(number(3, 9), field(2, field(1, []byte("v")))),
+		"key below 0":               resource(number(3, 1<<64-1), field(2, field(1, []byte("v")))),
+		"key twice":                 resource(number(3, 1), field(1, []byte("k")), field(2, field(1, []byte("v")))),
+		"value out of range":        resource(number(3, 1), field(2, number(8, 9))),
+		"nested value":              resource(number(3, 1), field(2, field(5, field(1, number(8, 9))))),
+		"truncated":                 field(2, text, field(5, []byte("name")))[:6],
+		"trace ID of a span":        field(1, field(2, field(2, field(1, make([]byte, 15))))),
+		"span ID of a record":       field(1, field(2, field(2, field(10, make([]byte, 7))))),
+		"key of a scope":            slices.Concat(field(1, field(2, field(1, field(3, number(3, 9))))), field(2, text)),
+		"payload as a number":       slices.Concat(field(1, field(2, field(2, number(10, 1)))), field(2, text)),
+		"attribute, wrong AnyValue": field(2, text, field(6), field(6, number(1, 0), field(2, number(7, 1)))),
+	} {
+		for format := range reports {
+			out, errors, exit := call(t, string(message), "check", "--format", format, "-")
+			assert.Equal(t, exitFailed, exit, "%s, %s", name, format)
+			assert.Contains(t, out, ruleDecode, "%s, %s", name, format)
+			assert.Empty(t, errors)
+		}
+	}
 }

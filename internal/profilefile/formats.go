@@ -41,7 +41,8 @@ type Content struct {
 	Older int // messages of profiles in older versions of OTLP, which are translated
 }
 
-// Readers has a function for each format. After an error, the content has the losses.
+// Readers has a function for each format. After an error, the content has only the losses: a message
+// that pdata's decoders return with an error has no data, and its methods panic.
 var Readers = map[string]func([]byte, importer.Options) (Content, error){
 	Sentry:     readSentry,
 	OTLPJSON:   bounded(maxOTLPObjects, countNulls, readOTLPJSON),
@@ -56,7 +57,10 @@ var Readers = map[string]func([]byte, importer.Options) (Content, error){
 func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) func([]byte, importer.Options) (Content, error) {
 	return func(data []byte, o importer.Options) (Content, error) {
 		message, losses, err := read(data, o)
-		return Content{Profiles: []pprofile.Profiles{message}, Losses: losses}, err
+		if err != nil {
+			return Content{Losses: losses}, err
+		}
+		return Content{Profiles: []pprofile.Profiles{message}, Losses: losses}, nil
 	}
 }
 

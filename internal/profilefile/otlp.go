@@ -78,7 +78,10 @@ func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
 		if err == nil && profiles.Dictionary().StringTable().Len() == 0 {
 			err = errNoContent
 		}
-		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, err
+		if err != nil {
+			return Content{}, err
+		}
+		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, nil
 	}
 	traces, tracesErr := decode(otlpsize.Traces, data, new(ptrace.ProtoUnmarshaler).UnmarshalTraces)
 	if tracesErr == nil && traces.SpanCount() > 0 {
@@ -110,11 +113,11 @@ func decode[M any](size *otlpsize.Message, data []byte, unmarshal func([]byte) (
 // one.
 func readProfiles(data []byte) (message pprofile.Profiles, older int, err error) {
 	if err := otlpsize.Profiles.Check(data); err != nil {
-		return pprofile.NewProfiles(), 0, err
+		return message, 0, err
 	}
 	current, version, err := dialect.Decode(data)
 	if err != nil {
-		return pprofile.NewProfiles(), 0, err
+		return message, 0, err
 	}
 	if version != dialect.V1_10 {
 		older = 1
