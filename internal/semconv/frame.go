@@ -5,6 +5,9 @@ package semconv
 // ProfileFrameType (OTel) is on locations.
 const ProfileFrameType = "profile.frame.type"
 
+// PprofScopePrefix (OTel) starts the keys of attributes that only scopes of profiles have.
+const PprofScopePrefix = "pprof.scope."
+
 // Project, on locations.
 const (
 	SentryFrameModule          = "sentry.frame.module"

@@ -6,11 +6,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
@@ -18,11 +20,9 @@ import (
 // Check returns the violations in p, or nil if it is a valid profiles message. It never panics and
 // does not change p. It checks every [Rule]; for each rule it lists the first violations and counts
 // the rest.
-//
-// Limitation: pdata does not expose string references inside values of the attribute table (legal,
-// but no known sender writes them). A string used only there counts as an orphan.
 func Check(p pprofile.Profiles) []Violation {
 	c := checker{p: p, dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary()), count: map[Rule]int{}, seen: map[string]int{}}
+	c.resolve()
 	c.resources()
 	c.tables()
 	c.orphans()
@@ -40,6 +40,10 @@ type checker struct {
 	view       dictionary.View
 	violations []Violation
 	count      map[Rule]int
+
+	// Of attributes whose value contains string references, see resolve.
+	resolved   map[int]pcommon.Value
+	references map[int][]int32
 
 	// Scratch for the duplicate checks: exact key of an entry → its first index.
 	seen map[string]int
@@ -74,7 +78,7 @@ func (c *checker) resources() {
 		c.report(RuleEmptyList, "resource_profiles", -1, "no resource")
 	}
 	for r, resource := range resources.All() {
-		c.attributeMap("resource_profiles", r, resource.Resource().Attributes())
+		c.attributeMap("resource_profiles", r, resource.Resource().Attributes(), false)
 		c.text("resource_profiles", r, resource.SchemaUrl())
 		scopes := resource.ScopeProfiles()
 		where := fmt.Sprintf("resource_profiles[%d].scope_profiles", r)
@@ -82,7 +86,7 @@ func (c *checker) resources() {
 			c.report(RuleEmptyList, where, -1, "no scope")
 		}
 		for s, scope := range scopes.All() {
-			c.attributeMap(where, s, scope.Scope().Attributes())
+			c.attributeMap(where, s, scope.Scope().Attributes(), true)
 			c.text(where, s, scope.SchemaUrl(), scope.Scope().Name(), scope.Scope().Version())
 			where := fmt.Sprintf("%s[%d].profiles", where, s)
 			if scope.Profiles().Len() == 0 {
@@ -95,7 +99,7 @@ func (c *checker) resources() {
 	}
 }
 
-func (c *checker) attributeMap(where string, index int, m pcommon.Map) {
+func (c *checker) attributeMap(where string, index int, m pcommon.Map, ofScope bool) {
 	keys := make(map[string]bool, m.Len())
 	for key, value := range m.All() {
 		switch {
@@ -105,8 +109,46 @@ func (c *checker) attributeMap(where string, index int, m pcommon.Map) {
 			c.report(RuleResourceAttributes, where, index, "attribute %q twice", key)
 		}
 		keys[key] = true
+		if strings.HasPrefix(key, semconv.PprofScopePrefix) && !ofScope {
+			c.report(RulePprofScope, where, index, "attribute %q of a resource", key)
+		}
 		c.text(where, index, key)
-		eachText(value, 0, func(s string) { c.text(where, index, s) })
+		c.content(where, index, value)
+	}
+}
+
+// content checks the texts and maps inside a value.
+func (c *checker) content(where string, index int, value pcommon.Value) {
+	eachText(value, 0, func(s string) { c.text(where, index, s) })
+	eachMap(value, 0, func(m pcommon.Map) {
+		keys := make([]string, 0, m.Len())
+		for key := range m.All() {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		for i := 1; i < len(keys); i++ {
+			if keys[i] == keys[i-1] {
+				c.report(RuleMapKey, where, index, "key %q twice in a map", keys[i])
+			}
+		}
+	})
+}
+
+// eachMap visits every map inside a value.
+func eachMap(v pcommon.Value, depth int, visit func(pcommon.Map)) {
+	if depth > canonical.MaxDepth {
+		return
+	}
+	switch v.Type() {
+	case pcommon.ValueTypeSlice:
+		for _, x := range v.Slice().All() {
+			eachMap(x, depth+1, visit)
+		}
+	case pcommon.ValueTypeMap:
+		visit(v.Map())
+		for _, x := range v.Map().All() {
+			eachMap(x, depth+1, visit)
+		}
 	}
 }
 
@@ -120,11 +162,21 @@ func (c *checker) profile(where string, index int, p pprofile.Profile) {
 		c.report(RuleValueType, where, index, "period_type %d, %d of %d strings",
 			p.PeriodType().TypeStrindex(), p.PeriodType().UnitStrindex(), c.dict.StringTable().Len())
 	}
-	c.text(where, index, p.OriginalPayloadFormat())
-	if size := p.OriginalPayload().Len(); (size > 0) != (p.OriginalPayloadFormat() != "") {
-		c.report(RulePayload, where, index, "format %q with %d bytes", p.OriginalPayloadFormat(), size)
-	}
+	c.payload(where, index, p.OriginalPayloadFormat(), p.OriginalPayload().Len())
 	c.samples(fmt.Sprintf("%s[%d].samples", where, index), p)
+}
+
+// payloadFormats are the known values of original_payload_format.
+var payloadFormats = []string{"jfr", "linux_perf", "pprof"}
+
+func (c *checker) payload(where string, index int, format string, size int) {
+	c.text(where, index, format)
+	if (size > 0) != (format != "") {
+		c.report(RulePayload, where, index, "format %q with %d bytes", format, size)
+	}
+	if format != "" && !slices.Contains(payloadFormats, format) {
+		c.report(RulePayloadFormat, where, index, "format %q, must be one of %s", format, strings.Join(payloadFormats, ", "))
+	}
 }
 
 func (c *checker) samples(where string, p pprofile.Profile) {

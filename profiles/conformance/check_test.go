@@ -253,8 +253,12 @@ func TestEveryRuleFires(t *testing.T) {
 		{conformance.RuleOrphan, "stack", "stack_table[3]", func(p pprofile.Profiles, d dict) {
 			d.StackTable().AppendEmpty().LocationIndices().Append(1, 1)
 		}},
-		{conformance.RulePayload, "format alone", profiles + `[0]: format "sentry" with 0 bytes`, func(p pprofile.Profiles, d dict) {
+		{conformance.RulePayload, "format alone", profiles + `[0]: format "pprof" with 0 bytes`, func(p pprofile.Profiles, d dict) {
+			dictionarytest.FirstProfile(p).SetOriginalPayloadFormat("pprof")
+		}},
+		{conformance.RulePayloadFormat, "", profiles + `[0]: format "sentry", must be one of`, func(p pprofile.Profiles, d dict) {
 			dictionarytest.FirstProfile(p).SetOriginalPayloadFormat("sentry")
+			dictionarytest.FirstProfile(p).OriginalPayload().Append(1)
 		}},
 		{conformance.RulePayload, "payload alone", profiles + `[0]: format "" with 1 bytes`, func(p pprofile.Profiles, d dict) {
 			dictionarytest.FirstProfile(p).OriginalPayload().Append(1)
@@ -284,6 +288,36 @@ func TestEveryRuleFires(t *testing.T) {
 				panic(err)
 			}
 		}},
+		{conformance.RuleAddress, "before", "location_table[2]: address 0xfff, mapping 1 is from 0x1000 to 0x2000", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(2).SetAddress(0xfff)
+		}},
+		{conformance.RuleAddress, "after", "location_table[2]: address 0x2001", func(p pprofile.Profiles, d dict) {
+			d.LocationTable().At(2).SetAddress(0x2001)
+		}},
+		{conformance.RuleMapKey, "attribute value", `attribute_table[1]: key "a" twice in a map`, func(p pprofile.Profiles, d dict) {
+			keyTwice(d.AttributeTable().At(1).Value().SetEmptySlice().AppendEmpty())
+		}},
+		{conformance.RuleMapKey, "resource", resources + `[0]: key "a" twice`, func(p pprofile.Profiles, d dict) {
+			keyTwice(p.ResourceProfiles().At(0).Resource().Attributes().PutEmptyMap("map").PutEmpty("nested"))
+		}},
+		{conformance.RuleMapKey, "scope", scopes + `[0]: key "a" twice`, func(p pprofile.Profiles, d dict) {
+			keyTwice(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().Attributes().PutEmpty("map"))
+		}},
+		{conformance.RuleFrameType, "language", `profile.frame.type is "Python", its well-known value is "cpython"`, func(p pprofile.Profiles, d dict) {
+			attributeOf(d, "profile.frame.type").SetStr("Python")
+		}},
+		{conformance.RuleFrameType, "other type", "profile.frame.type of type Int", func(p pprofile.Profiles, d dict) {
+			attributeOf(d, "profile.frame.type").SetInt(1)
+		}},
+		{conformance.RulePprofScope, "resource", resources + `[0]: attribute "pprof.scope.default_sample_type"`, func(p pprofile.Profiles, d dict) {
+			p.ResourceProfiles().At(0).Resource().Attributes().PutStr("pprof.scope.default_sample_type", "cpu")
+		}},
+		{conformance.RulePprofScope, "profile", `attribute "pprof.scope.sample_type_order" outside of a scope`, func(p pprofile.Profiles, d dict) {
+			replaceText(d, d.AttributeTable().At(1).KeyStrindex(), "pprof.scope.sample_type_order")
+		}},
+		{conformance.RuleUnit, "", `unit "nanoseconds" of attribute`, func(p pprofile.Profiles, d dict) {
+			d.AttributeTable().At(1).SetUnitStrindex(dictionarytest.FirstProfile(p).PeriodType().UnitStrindex())
+		}},
 	}
 	fired := map[conformance.Rule]bool{}
 	for _, test := range tests {
@@ -305,6 +339,25 @@ func TestEveryRuleFires(t *testing.T) {
 			t.Errorf("no case for %s", rule)
 		}
 	}
+}
+
+// keyTwice gives a value a map with a key twice. Only decoders of pdata write one.
+func keyTwice(to pcommon.Value) {
+	p, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles([]byte(`{"dictionary":{"attributeTable":[{"value":{"kvlistValue":{"values":[{"key":"a"},{"key":"a"}]}}}]}}`))
+	if err != nil {
+		panic(err)
+	}
+	p.Dictionary().AttributeTable().At(0).Value().CopyTo(to)
+}
+
+// attributeOf returns the value of the first attribute with a key.
+func attributeOf(d pprofile.ProfilesDictionary, key string) pcommon.Value {
+	for _, a := range d.AttributeTable().All() {
+		if d.StringTable().At(int(a.KeyStrindex())) == key {
+			return a.Value()
+		}
+	}
+	panic("no attribute " + key)
 }
 
 // allRules reads the rules from their source, so that a new one without a case is noticed.

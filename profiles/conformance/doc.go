@@ -9,8 +9,13 @@
 //	go install github.com/otelcol-sentry/otelcol-sentry/cmd/envelope@latest
 //	envelope check profiles.json
 //
-//	rule.go     the rules, their publications, and violations
-//	check.go    resources, profiles and samples
-//	tables.go   the tables of the dictionary
-//	orphans.go  entries that no profile reaches
+// The page sentences.md lists the normative sentences of the specification, each with its rule or
+// its test.
+//
+//	rule.go        the rules, their publications, and violations
+//	check.go       resources, profiles and samples
+//	tables.go      the tables of the dictionary
+//	references.go  string references inside values of attributes
+//	ucum.go        units
+//	orphans.go     entries that no profile reaches
 package conformance

@@ -79,6 +79,9 @@ func (c *checker) orphans() {
 		if attributes[i] {
 			strings.add(a.KeyStrindex())
 			strings.add(a.UnitStrindex())
+			for _, text := range c.references[i] {
+				strings.add(text)
+			}
 		}
 	}
 	c.addResourceTexts(strings)

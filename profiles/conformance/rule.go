@@ -18,6 +18,9 @@ const (
 	fromProtocol  = "https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/profiles/v1development/profiles.proto"
 	fromMappings  = "https://opentelemetry.io/docs/specs/otel/profiles/mappings/"
 	fromCommon    = "https://opentelemetry.io/docs/specs/otel/common/"
+	fromValues    = "https://opentelemetry.io/docs/specs/otel/profiles/#known-values"
+	fromMessages  = "https://github.com/open-telemetry/opentelemetry-proto/blob/main/opentelemetry/proto/common/v1/common.proto"
+	fromSemconv   = "https://opentelemetry.io/docs/specs/semconv/general/profiles/"
 	fromProtobuf  = "https://protobuf.dev/programming-guides/proto3/#scalar"
 )
 
@@ -29,18 +32,25 @@ var sources = map[Rule]string{
 	RuleSampleTwice:        fromProtocol,
 	RuleText:               fromProtobuf,
 	RuleResourceAttributes: fromCommon,
+	RuleAddress:            fromProtocol,
+	RuleMapKey:             fromMessages,
+	RulePayloadFormat:      fromValues,
+	RuleFrameType:          fromSemconv,
+	RulePprofScope:         fromSemconv,
+	RuleUnit:               fromProtocol,
 }
 
 // Source returns the publication of the rule.
 func (r Rule) Source() string { return cmp.Or(sources[r], fromProfcheck) }
 
-// optional lists the rules against redundant data. profcheck checks them only on request.
+// optional lists the rules that valid messages may break: those against redundant data, which
+// profcheck checks only on request, and recommendations that it does not check.
 var optional = []Rule{
 	RuleMappingTwice, RuleLocationTwice, RuleFunctionTwice, RuleLinkTwice, RuleStringTwice, RuleAttributeTwice, RuleStackTwice,
-	RuleOrphan, RuleSampleTwice,
+	RuleOrphan, RuleSampleTwice, RuleAddress, RuleUnit,
 }
 
-// Optional reports whether a message that breaks the rule is only larger than necessary.
+// Optional reports whether a message that breaks the rule is valid.
 func (r Rule) Optional() bool { return slices.Contains(optional, r) }
 
 // The rules of profcheck, the conformance tool of the OpenTelemetry profiling group (state of
@@ -64,7 +74,7 @@ const (
 	RuleLink              Rule = "link"               // 12: an id is missing
 	RuleLinkTwice         Rule = "link-twice"         // 12
 	RuleStringTwice       Rule = "string-twice"       // 13
-	RuleAttribute         Rule = "attribute"          // 14: key or unit out of range
+	RuleAttribute         Rule = "attribute"          // 14: key or unit out of range, or a text of the value
 	RuleAttributeTwice    Rule = "attribute-twice"    // 14
 	RuleStack             Rule = "stack"              // 15: location out of range
 	RuleStackTwice        Rule = "stack-twice"        // 15
@@ -75,8 +85,7 @@ const (
 const (
 	// RuleFunctionUnnamed: a function has a name, a system name or a file.
 	RuleFunctionUnnamed Rule = "function-unnamed"
-	// RuleBuildID: a mapping carries process.executable.build_id.* or, for images that have no such
-	// id, sentry.debug_id.
+	// RuleBuildID: a mapping carries process.executable.build_id.gnu, .go or .htlhash.
 	RuleBuildID Rule = "build-id"
 	// RulePayload: original_payload and its format are both set or both unset.
 	RulePayload Rule = "payload"
@@ -88,6 +97,18 @@ const (
 	// empty if a mutable message is marshalled, because marshalling moves its strings into the
 	// dictionary.
 	RuleResourceAttributes Rule = "resource-attributes"
+	// RuleAddress: the address of a location is in its mapping.
+	RuleAddress Rule = "address"
+	// RuleMapKey: the keys of a map differ, in values of attributes.
+	RuleMapKey Rule = "map-key"
+	// RulePayloadFormat: original_payload_format is a known value.
+	RulePayloadFormat Rule = "payload-format"
+	// RuleFrameType: profile.frame.type has the well-known value, if one applies.
+	RuleFrameType Rule = "frame-type"
+	// RulePprofScope: pprof.scope.* are attributes of a scope.
+	RulePprofScope Rule = "pprof-scope"
+	// RuleUnit: the unit of an attribute is a UCUM unit.
+	RuleUnit Rule = "unit"
 )
 
 // There is no rule for the length of profile_id: pdata holds 16 bytes or none and refuses to

@@ -3,6 +3,8 @@
 package conformance
 
 import (
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -46,7 +48,7 @@ func (c *checker) mappingTable() {
 			c.report(RuleMapping, table, i, "starts at %#x, ends at %#x", m.MemoryStart(), m.MemoryLimit())
 		}
 		if i > 0 && !c.hasBuildID(m.AttributeIndices()) {
-			c.report(RuleBuildID, table, i, "no process.executable.build_id.* and no sentry.debug_id")
+			c.report(RuleBuildID, table, i, "no process.executable.build_id.*")
 		}
 		c.begin(m.FilenameStrindex())
 		c.addUint(m.MemoryStart(), m.MemoryLimit(), m.FileOffset())
@@ -55,14 +57,12 @@ func (c *checker) mappingTable() {
 	}
 }
 
-// hasBuildID reports whether a mapping has one of the IDs that it needs. The specification defines
-// only build IDs; images without an ELF, Go or hash ID (Mach-O, PDB, WebAssembly) have Sentry's
-// debug ID instead.
+// hasBuildID reports whether a mapping has one of the IDs of which it needs one.
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
 		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
 		switch a.Key {
-		case semconv.ProcessExecutableBuildIDGNU, semconv.ProcessExecutableBuildIDGo, semconv.ProcessExecutableBuildIDHtlhash, semconv.SentryDebugID:
+		case semconv.ProcessExecutableBuildIDGNU, semconv.ProcessExecutableBuildIDGo, semconv.ProcessExecutableBuildIDHtlhash:
 			return true
 		}
 	}
@@ -78,6 +78,7 @@ func (c *checker) locationTable() {
 			c.report(RuleLocation, table, i, "mapping %d of %d", l.MappingIndex(), c.dict.MappingTable().Len())
 		}
 		c.attributes(RuleLocation, table, i, l.AttributeIndices())
+		c.address(table, i, l)
 		for j, line := range l.Lines().All() {
 			if !c.inRange(line.FunctionIndex(), c.dict.FunctionTable().Len()) {
 				c.report(RuleLocation, table, i, "line %d: function %d of %d", j, line.FunctionIndex(), c.dict.FunctionTable().Len())
@@ -93,6 +94,17 @@ func (c *checker) locationTable() {
 		}
 		c.addSet(l.AttributeIndices())
 		c.once(RuleLocationTwice, table, i)
+	}
+}
+
+// address checks that an address is in its mapping. Its limit belongs to it (profiles.proto).
+func (c *checker) address(table string, index int, l pprofile.Location) {
+	if l.Address() == 0 || l.MappingIndex() == 0 || !inTable(l.MappingIndex(), c.dict.MappingTable().Len()) {
+		return
+	}
+	m := c.dict.MappingTable().At(int(l.MappingIndex()))
+	if isRange := m.MemoryLimit() > m.MemoryStart(); isRange && (l.Address() < m.MemoryStart() || l.Address() > m.MemoryLimit()) {
+		c.report(RuleAddress, table, index, "address %#x, mapping %d is from %#x to %#x", l.Address(), l.MappingIndex(), m.MemoryStart(), m.MemoryLimit())
 	}
 }
 
@@ -145,8 +157,11 @@ func (c *checker) stringTable() {
 	}
 }
 
+// tableAttributes is also the place of wrong references, see resolve.
+const tableAttributes = "attribute_table"
+
 func (c *checker) attributeTable() {
-	const table = "attribute_table"
+	const table = tableAttributes
 	t := c.dict.AttributeTable()
 	c.zeroEntry(table, t.Len(), func() bool {
 		a := t.At(0)
@@ -159,15 +174,58 @@ func (c *checker) attributeTable() {
 		if !c.inRange(a.UnitStrindex(), c.dict.StringTable().Len()) {
 			c.report(RuleAttribute, table, i, "unit %d of %d strings", a.UnitStrindex(), c.dict.StringTable().Len())
 		}
-		eachText(a.Value(), 0, func(s string) { c.text(table, i, s) })
+		value := c.value(i, a)
+		c.content(table, i, value)
+		known, _ := c.view.Attribute(dictionary.AttributeIndex(i))
+		c.convention(table, i, known.Key, value)
+		if known.Unit != "" && !isUCUM(known.Unit) {
+			c.report(RuleUnit, table, i, "unit %q of attribute %q", known.Unit, known.Key)
+		}
 		c.begin(a.KeyStrindex(), a.UnitStrindex())
 		var ok bool
-		if c.key, ok = canonical.AppendValue(c.key, a.Value(), 0); !ok {
+		if c.key, ok = canonical.AppendValue(c.key, value, 0); !ok {
 			c.report(RuleAttribute, table, i, "value nested deeper than %d", canonical.MaxDepth)
 			continue
 		}
 		c.once(RuleAttributeTwice, table, i)
 	}
+}
+
+// convention checks attributes about which the semantic conventions have a requirement.
+func (c *checker) convention(table string, index int, key string, value pcommon.Value) {
+	if strings.HasPrefix(key, semconv.PprofScopePrefix) {
+		c.report(RulePprofScope, table, index, "attribute %q outside of a scope", key)
+	}
+	if key != semconv.ProfileFrameType {
+		return
+	}
+	if value.Type() != pcommon.ValueTypeStr {
+		c.report(RuleFrameType, table, index, "%s of type %s", key, value.Type())
+		return
+	}
+	if known := frameTypes[strings.ToLower(value.Str())]; known != "" && known != value.Str() {
+		c.report(RuleFrameType, table, index, "%s is %q, its well-known value is %q", key, value.Str(), known)
+	}
+}
+
+// frameTypes maps names of interpreters and languages to the well-known values of
+// profile.frame.type to which they belong. Other values are custom ones, which are allowed. No name
+// is in the map that may also mean an engine without a well-known value, such as "javascript".
+var frameTypes = map[string]string{
+	"beam": "beam", "erlang": "beam",
+	"cpython": "cpython", "python": "cpython",
+	"cuda":   "cuda",
+	"dotnet": "dotnet", ".net": "dotnet",
+	"go": "go", "golang": "go",
+	"jvm": "jvm", "java": "jvm",
+	"kernel": "kernel",
+	"luajit": "luajit",
+	"native": "native", "c": "native", "c++": "native", "cpp": "native",
+	"perl": "perl",
+	"php":  "php",
+	"ruby": "ruby",
+	"rust": "rust",
+	"v8js": "v8js", "v8": "v8js",
 }
 
 func (c *checker) stackTable() {
