@@ -21,8 +21,8 @@ type syntax uint8
 
 const (
 	anySyntax   syntax = iota
-	querySyntax        // only = : paths and names of files
 	codeSyntax         // only literals in quotes: lines of source code
+	stackSyntax        // names before a colon are types of exceptions at the start and in causes
 )
 
 // assignments replaces the values next to sensitive names, and reports whether there were any. sql
@@ -65,22 +65,38 @@ func spans(text string, s syntax, sql *statement) (found [][2]int) {
 			continue
 		}
 		name := nameEnd(text, i+1)
-		from := valueAfter(text, name, s)
-		if from < 0 || sql != nil && sql.isReference(text, from) || isAssemblyToken(text[:name], text[from:]) {
-			until = name
+		from := valueAfter(text, name)
+		until = name
+		if from < 0 || isCode(text, i+1, name, from, s) {
 			continue
+		}
+		if sql != nil && i >= sql.start {
+			values, known := sql.valuesAt(text, i+1, name, from)
+			for _, value := range values {
+				found = append(found, value)
+				until = value[1]
+			}
+			if known {
+				continue
+			}
 		}
 		at := s
 		if s == codeSyntax && inQuery(text, i) {
 			at = anySyntax
 		}
 		from, to := valueSpan(text, from, at, hit&hasCookie != 0)
-		if from < to && strings.Trim(text[from:to], nul) != "" && !strings.HasPrefix(text[from:], Filtered) {
+		if isValue(text, from, to) {
 			found = append(found, [2]int{from, to})
 			until, i, state = to, to-1, 0
 		}
 	}
 	return found
+}
+
+// isValue reports whether a part of a text is neither empty, nor a replacement, nor a word for
+// nothing.
+func isValue(text string, from, to int) bool {
+	return from < to && strings.Trim(text[from:to], nul) != "" && !strings.HasPrefix(text[from:], Filtered) && !isNothing(text[from:to])
 }
 
 // notAuth reports whether the word that ends at i is the start of author or authority.
@@ -93,21 +109,6 @@ func notAuth(text string, i int) bool {
 	return len(rest) < 2 || !strings.EqualFold(rest[:2], "iz") && !strings.EqualFold(rest[:2], "is")
 }
 
-// isAssemblyToken reports whether a value is part of the name of a .NET assembly, up to its name:
-// the public key of its publisher is no secret.
-// https://learn.microsoft.com/dotnet/standard/assembly/names
-func isAssemblyToken(upToName, value string) bool {
-	const name, digits = "PublicKeyToken", 16
-	if len(upToName) < len(name) || !strings.EqualFold(upToName[len(upToName)-len(name):], name) {
-		return false
-	}
-	end := 0
-	for end < len(value) && end <= digits && isAlphanumeric(value[end]) {
-		end++
-	}
-	return end == digits && strings.Trim(value[:end], "0123456789abcdefABCDEF") == "" || value[:end] == "null"
-}
-
 // nameEnd returns the end of the name around i.
 func nameEnd(text string, i int) int {
 	for i < len(text) && isName(text[i]) {
@@ -117,11 +118,9 @@ func nameEnd(text string, i int) int {
 }
 
 // valueAfter returns where the value starts after a name that ends at i, -1 if there is none.
-func valueAfter(text string, i int, s syntax) int {
-	if s != querySyntax {
-		if from := valueOfPair(text, i); from >= 0 {
-			return from
-		}
+func valueAfter(text string, i int) int {
+	if from := valueOfPair(text, i); from >= 0 {
+		return from
 	}
 	for n := 0; n < 2 && i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\' || text[i] == ']'); n++ {
 		i++
@@ -132,11 +131,9 @@ func valueAfter(text string, i int, s syntax) int {
 		i += 2
 	case strings.HasPrefix(text[i:], "%3D"), strings.HasPrefix(text[i:], "%3d"), strings.HasPrefix(text[i:], "%3A"):
 		i += 3
-	case strings.HasPrefix(text[i:], "://"):
+	case strings.HasPrefix(text[i:], "://"), strings.HasPrefix(text[i:], "::"): // a name space, or a cast in SQL
 		return -1
-	case strings.HasPrefix(text[i:], "="):
-		i++
-	case strings.HasPrefix(text[i:], ":") && s != querySyntax:
+	case strings.HasPrefix(text[i:], "="), strings.HasPrefix(text[i:], ":"):
 		i++
 	default:
 		return -1

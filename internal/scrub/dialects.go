@@ -10,11 +10,13 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// statement is a text that may be a statement of SQL. The quotes around a name depend on the
-// database: "x" in the standard, `x` in MySQL, [x] in SQL Server.
+// statement is a text that may be or contain a statement of SQL. The quotes around a name depend on
+// the database: "x" in the standard, `x` in MySQL, [x] in SQL Server.
 type statement struct {
 	system  string // db.system.name, "" if unknown
-	certain bool   // the text is a statement, not a sentence that begins with one of its verbs
+	start   int    // of the statement in the text
+	certain bool   // it is a statement, not a sentence that begins with one of its verbs
+	columns bool   // words without quotes are columns, not values in a sentence
 }
 
 // namesInDoubleQuotes has the databases in which a text in double quotes is always a name. In MySQL
@@ -23,36 +25,114 @@ type statement struct {
 var namesInDoubleQuotes = map[string]bool{
 	"postgresql": true, "aws.redshift": true, "redshift": true, "cockroachdb": true, "oracle": true, "oracle.db": true, "mssql": true,
 	"microsoft.sql_server": true, "db2": true, "ibm.db2": true, "cassandra": true, "clickhouse": true, "derby": true, "firebird": true,
-	"firebirdsql": true, "h2": true, "h2database": true, "hanadb": true, "sap.hana": true, "hsqldb": true, "teradata": true, "trino": true, "vertica": true,
+	"firebirdsql": true, "duckdb": true, "h2": true, "h2database": true, "hanadb": true, "sap.hana": true, "hsqldb": true, "netezza": true, "ibm.netezza": true, "pgsql": true, "postgres": true,
+	"snowflake": true, "sqlsrv": true, "teradata": true, "trino": true, "vertica": true,
 }
 
 // namesInBrackets has the databases in which a text in square brackets is a name.
-var namesInBrackets = map[string]bool{"mssql": true, "microsoft.sql_server": true, "sqlite": true}
+var namesInBrackets = map[string]bool{"mssql": true, "microsoft.sql_server": true, "sqlite": true, "sqlsrv": true}
 
-// statementIn returns the statement under a key, with its database, which the attributes of the
-// span or log record name.
-func statementIn(element pcommon.Map, key string) (s statement) {
-	s.certain = isQuery(key)
-	if element == (pcommon.Map{}) {
+// statementIn returns the statement in a text under a key, with its database, which the attributes
+// of the span or log record name; nil if there is none.
+func statementIn(element pcommon.Map, key, text string) *statement {
+	s := &statement{}
+	database := isQuery(key)
+	if element != (pcommon.Map{}) {
+		for _, name := range [...]string{semconv.DBSystemName, semconv.DBSystem} {
+			if system, known := element.Get(name); known {
+				s.system = strings.ToLower(system.AsString())
+				break
+			}
+		}
+		op, known := element.Get(semconv.SentryOp)
+		database = database || s.system != "" || known && strings.HasPrefix(op.AsString(), "db")
+	}
+	sql := isSQL(text)
+	if sql && (database || definitionPattern.MatchString(text)) {
+		s.certain, s.columns = true, true
 		return s
 	}
-	for _, name := range [...]string{semconv.DBSystemName, semconv.DBSystem} {
-		if system, known := element.Get(name); known {
-			s.system = strings.ToLower(system.AsString())
-			break
-		}
+	if at := statementPattern.FindStringIndex(text); at != nil {
+		s.start, s.certain = at[0], true
+		s.columns = sql || text[at[0]] < 'a'
+		return s
 	}
-	op, known := element.Get(semconv.SentryOp)
-	s.certain = s.certain || s.system != "" || known && strings.HasPrefix(op.AsString(), "db")
-	return s
+	if sql {
+		return s
+	}
+	return nil
 }
 
-// isReference reports whether something else than a literal starts at i: the name of a table or a
-// column, or a placeholder. A qualified name has a dot.
-func (s *statement) isReference(text string, i int) bool {
-	if s.isPlaceholder(text[i:]) {
-		return true
+// valuesAt returns the literals of the value that starts at from, after a name from word to name.
+// known is false if the text has no structure that tells literals from names.
+func (s *statement) valuesAt(text string, word, name, from int) (literals [][2]int, known bool) {
+	if strings.IndexByte(text[word:name], '.') >= 0 { // of the table: the column after it is not sensitive
+		return nil, true
 	}
+	if s.isPlaceholder(text[from:]) || s.isReference(text, name, from) {
+		return nil, true
+	}
+	if !s.certain {
+		return nil, false
+	}
+	if start := nameStart(text, word); start > 0 && text[start-1] == '{' { // a placeholder of ClickHouse, {token:String}
+		return nil, true
+	}
+	end := from + wordLength(text[from:])
+	switch {
+	case end == len(text):
+		return nil, s.columns && end > from && text[from-1] == ' '
+	case text[end] == '\'' && end-from <= len("_utf8"): // also with a prefix, N'x'
+		return within(text, end, quoteEnd(text, end)), true
+	case text[end] == '(':
+		if subquery(text[end+1:]) {
+			return nil, true
+		}
+		closing := closingParenthesis(text, end)
+		for _, span := range s.literalSpans(text[end:closing]) {
+			literals = append(literals, [2]int{end + span[0], end + span[1]})
+		}
+		return literals, true
+	}
+	// A word between blanks is a column. Texts that are appended to statements have none before it.
+	return nil, s.columns && end > from && !isDigit(text[from]) && text[from-1] == ' ' && strings.IndexByte(" \t\r\n,;)", text[end]) >= 0
+}
+
+// within returns the content of a literal in quotes, unless it is no value.
+func within(text string, from, to int) [][2]int {
+	if from, to = from+1, max(from+1, to-1); isValue(text, from, to) {
+		return [][2]int{{from, to}}
+	}
+	return nil
+}
+
+// subquery reports whether a text begins with a query, whose columns have names of their own.
+func subquery(text string) bool {
+	text = strings.TrimLeft(text, " \t\r\n(")
+	return len(text) > 6 && strings.EqualFold(text[:6], "select")
+}
+
+// closingParenthesis returns the end of an expression in parentheses.
+func closingParenthesis(text string, i int) int {
+	depth := 0
+	for ; i < len(text); i++ {
+		switch text[i] {
+		case '\'':
+			i = quoteEnd(text, i) - 1
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(text)
+}
+
+// isReference reports whether the name of a table or a column starts at i, after a name that ends
+// at left. A qualified name has a dot.
+func (s *statement) isReference(text string, left, i int) bool {
 	parts, quoted := 0, byte(0)
 	for {
 		end, quote := namePart(text, i)
@@ -68,21 +148,30 @@ func (s *statement) isReference(text string, i int) bool {
 	switch {
 	case parts > 1:
 		return s.certain || quoted > 0
-	case quoted == '"':
-		return namesInDoubleQuotes[s.system]
+	case quoted == '"': // the quotes around the other name tell in other databases
+		return namesInDoubleQuotes[s.system] || s.certain && text[left] == '"'
 	case quoted == '[':
-		return namesInBrackets[s.system]
+		return namesInBrackets[s.system] || s.certain && text[left] == ']'
 	}
 	return quoted == '`' && s.certain // in no database a literal
 }
 
-// isPlaceholder reports whether a text starts with a placeholder for a value: ?, $1, %s, %(name)s,
-// :name or @name. The last two may also begin a value in a sentence.
+// isPlaceholder reports whether a text starts with a placeholder for a value: ?, ?1, $1, %s,
+// %(name)s, {name:Type}, :name or @name. The last two may also begin a value in a sentence.
 func (s *statement) isPlaceholder(text string) bool {
 	end := 0
 	switch {
 	case strings.HasPrefix(text, "?"):
-		end = 1
+		end = 1 + wordLength(text[1:])
+	case strings.HasPrefix(text, "{"):
+		end = 1 + wordLength(text[1:])
+		if !strings.HasPrefix(text[end:], ":") {
+			return false
+		}
+		if end += 1 + wordLength(text[end+1:]); !strings.HasPrefix(text[end:], "}") {
+			return false
+		}
+		end++
 	case strings.HasPrefix(text, "%s"):
 		end = 2
 	case strings.HasPrefix(text, "%("):
@@ -95,7 +184,7 @@ func (s *statement) isPlaceholder(text string) bool {
 		s.certain && (strings.HasPrefix(text, ":") || strings.HasPrefix(text, "@")):
 		end = 1 + wordLength(text[1:])
 	}
-	return end > 0 && (end == len(text) || strings.IndexByte(" \t\r\n,;)", text[end]) >= 0)
+	return end > 0 && (end == len(text) || strings.IndexByte(" \t\r\n,;)", text[end]) >= 0 || strings.HasPrefix(text[end:], "::"))
 }
 
 // wordLength returns the length of a word at the start of a text.

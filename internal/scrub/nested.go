@@ -99,12 +99,15 @@ func (w *walker) child(v pcommon.Value, as policy, p *place, depth int, at ...el
 // change only local variables, data of mechanisms, and messages and data of breadcrumbs.
 var (
 	frameMembers = map[string]policy{
-		"vars": policyFull, "data": policyFull, "description": policyFull,
+		"vars": policyFull, "data": policyData, "description": policyFull,
 		"filename": policyLocation, "abs_path": policyLocation, "function": policyLocation, "raw_function": policyLocation,
 		"module": policyLocation, "package": policyLocation, "symbol": policyLocation,
 		"file_name": policyLocation, "method_name": policyLocation, "class_name": policyLocation, "module_name": policyLocation,
 		"context_line": policyCode, "pre_context": policyCode, "post_context": policyCode,
 		"code_file": policyLocation, "debug_file": policyLocation, "type": policyNever,
+	}
+	dataMembers = map[string]policy{ // of frames
+		"sourcemap": policyLocation, "orig_function": policyLocation, "orig_filename": policyLocation,
 	}
 	crumbMembers = map[string]policy{
 		"data": policyFull, "message": policyFull,
@@ -127,6 +130,11 @@ func memberPolicy(of policy, key string) policy {
 		if listed, ok := crumbMembers[key]; ok {
 			return listed
 		}
+	case policyData:
+		if listed, ok := dataMembers[key]; ok {
+			return listed
+		}
+		return policyFull
 	case policyText:
 	default:
 		return of

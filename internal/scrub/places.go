@@ -23,6 +23,7 @@ const (
 	policyLocation
 	policyCode // lines of source code, in frames only
 	policyFrames
+	policyData // of frames and mechanisms
 	policyCrumbs
 	policyMeta
 	policyIP

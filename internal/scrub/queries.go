@@ -3,6 +3,7 @@
 package scrub
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -155,6 +156,14 @@ func isSQL(text string) bool {
 	}
 	return verbs[strings.ToLower(text[:end])]
 }
+
+// statementPattern matches the beginning of a statement inside a text, for example of an error
+// message. Sentences rarely have it, and those in capitals never.
+var statementPattern = regexp.MustCompile(`(?is)\b(?:(?:insert|merge|replace)\s+into|delete\s+from|update\s+\S+\s+set|select\s.*?\sfrom)[\s(]`)
+
+// definitionPattern matches the beginning of a text that is another statement.
+var definitionPattern = regexp.MustCompile(`(?is)^\s*(?:with\s.*?\sas|(?:create|alter|drop)\s+(?:unique\s+)?` +
+	`(?:table|index|view|user|role|function|procedure|trigger|sequence|schema|database|type|materialized))[\s(]`)
 
 // isQuery reports whether an attribute is a database query.
 func isQuery(key string) bool {

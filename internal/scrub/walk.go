@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // walker scrubs one message.
@@ -358,6 +360,9 @@ func (w *walker) rulesOf(as policy) *ruleset {
 	}
 }
 
+// stackKeys have the attributes that are stack traces.
+var stackKeys = map[string]bool{semconv.ExceptionStacktrace: true, semconv.CodeStacktrace: true}
+
 func (w *walker) str(v pcommon.Value, key string, as policy) outcome {
 	text := v.Str()
 	if w.filtersCookies && cookieTexts[key] && !isHarmlessText(text) {
@@ -400,9 +405,6 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return Filtered
 	}
 	t := redacted{text: strings.ReplaceAll(text, nul, "")} // Relay removes NULs, too, if anything matches
-	if set == &w.location && !w.userPaths && strings.IndexByte(t.text, '=') < 0 && !mayHaveURLPassword(t.text) {
-		return text
-	}
 	found := scan(t.text)
 	encoded := set.parameters && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie|hasFold) != 0 || strings.IndexByte(t.text, '%') >= 0)
 	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
@@ -428,11 +430,14 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleAssignment)
 	}
 	var sql *statement
-	if set.assigns && found&(hasWord|hasFold) != 0 && isSQL(text) {
-		s := statementIn(w.element, key)
-		sql = &s
+	if set.assigns && found&(hasWord|hasFold) != 0 {
+		sql = statementIn(w.element, key, t.text)
 	}
-	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(set.syntax, sql) {
+	syntax := set.syntax
+	if stackKeys[key] {
+		syntax = stackSyntax
+	}
+	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(syntax, sql) {
 		w.count(ruleAssignment)
 	}
 	if set.literals && sql != nil && sensitiveText(t.text, found) && t.replaceSpans(sql.literalSpans(t.text)) {
@@ -445,10 +450,4 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	return t.String()
-}
-
-// mayHaveURLPassword reports whether a path may be a URL with a password. Package paths may also
-// contain an @.
-func mayHaveURLPassword(text string) bool {
-	return strings.IndexByte(text, '@') >= 0 && strings.Contains(text, "//")
 }
