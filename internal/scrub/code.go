@@ -28,7 +28,7 @@ func isCode(text string, word, end, from int, s syntax) bool {
 	case end >= len(text) || text[end] != ':':
 		return false
 	case from > end+1 || from == len(text) || text[from] == '\n' || text[from] == '\r':
-		return s == stackSyntax && isTypeOfStack(text[:start]) || isType(text[start:end], word-start)
+		return before == '\\' || strings.HasSuffix(text[:start], "::") || s == stackSyntax && isTypeOfStack(text, start) || isType(text[start:end], word-start)
 	}
 	path := before == '/' || before == '\\' || before == '>' // of files, of PHP's name spaces, and -> of Dalvik
 	return path || strings.ContainsAny(text[word:end], ".-") && isPosition(text[from:]) ||
@@ -36,11 +36,13 @@ func isCode(text string, word, end, from int, s syntax) bool {
 		strings.HasPrefix(text[from:], "0x") || isLabel(text[from:])
 }
 
-// isTypeOfStack reports whether the name after a text is a type of an exception: the first one of a
-// stack trace, or one of a cause. Names of .NET and PHP have other characters, too.
-func isTypeOfStack(before string) bool {
-	before = before[strings.LastIndexByte(before, '\n')+1:]
-	return before == "" || strings.HasSuffix(before, "Caused by: ")
+// isTypeOfStack reports whether the name that starts at i is a type of an exception: at the start of
+// the text, or of a cause.
+func isTypeOfStack(text string, i int) bool {
+	for i > 0 && text[i-1] > ' ' { // name spaces have other characters than names
+		i--
+	}
+	return i == 0 || strings.HasSuffix(text[:i], "Caused by: ")
 }
 
 // nameStart returns the start of the name that contains the byte before i.

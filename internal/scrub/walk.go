@@ -363,6 +363,15 @@ func (w *walker) rulesOf(as policy) *ruleset {
 // stackKeys have the attributes that are stack traces.
 var stackKeys = map[string]bool{semconv.ExceptionStacktrace: true, semconv.CodeStacktrace: true}
 
+// beginsWithType reports whether the body of a log record begins with the type of its exception.
+func (w *walker) beginsWithType(body string) bool {
+	if w.element == (pcommon.Map{}) {
+		return false
+	}
+	name, known := w.element.Get(semconv.ExceptionType)
+	return known && name.Type() == pcommon.ValueTypeStr && strings.HasPrefix(body, name.Str()+": ")
+}
+
 func (w *walker) str(v pcommon.Value, key string, as policy) outcome {
 	text := v.Str()
 	if w.filtersCookies && cookieTexts[key] && !isHarmlessText(text) {
@@ -434,7 +443,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		sql = statementIn(w.element, key, t.text)
 	}
 	syntax := set.syntax
-	if stackKeys[key] {
+	if stackKeys[key] || key == "body" && w.beginsWithType(t.text) {
 		syntax = stackSyntax
 	}
 	if (set.assigns && found&(hasWord|hasCookie) != 0 || set.cookies && found&hasCookie != 0) && t.assignments(syntax, sql) {
