@@ -5,11 +5,17 @@
 // https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile describes the
 // format. Its clock is monotonic, so the time of the first sample is not known. Hit counts and the
 // reasons of failed optimizations are lost.
+//
+// A sample lasts until the next one, however long: V8 records idle time as samples of (idle), so a
+// pause between two samples is work that the profiler could not interrupt. Nothing follows the last
+// sample, which therefore has no duration. Chrome DevTools and speedscope use the same rule.
 package cpuprofile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -20,11 +26,9 @@ import (
 
 // content is a file.
 type content struct {
-	Nodes   []node  `json:"nodes"`
-	Start   int64   `json:"startTime"` // microseconds
-	End     int64   `json:"endTime"`
-	Samples []int64 `json:"samples"`    // IDs of nodes
-	Deltas  []int64 `json:"timeDeltas"` // microseconds since the sample before
+	Nodes   []node    `json:"nodes"`
+	Samples []int64   `json:"samples"`    // IDs of nodes
+	Deltas  []float64 `json:"timeDeltas"` // microseconds since the sample before; Bun writes fractions
 }
 
 type node struct {
@@ -50,41 +54,66 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	}
 	b := importer.NewBuilder(o)
 	nodes := newTree(b, file.Nodes)
-	out := b.Profile(importer.Type{Shape: importer.Counts, Name: "samples", Unit: "count", Period: period(file.Deltas)})
+	out := b.Profile(importer.Type{Shape: importer.Times, Name: "wall", Unit: "nanoseconds"})
+	out.SetPeriod("wall", "nanoseconds", period(file.Deltas))
 	attributes := b.Thread("", "main")
 	if lost := len(file.Samples) - len(file.Deltas); lost > 0 {
 		b.Lose("samples without a time", lost)
 	}
-	at := b.Start()
-	for i, id := range file.Samples[:min(len(file.Samples), len(file.Deltas))] {
-		if i > 0 {
-			// V8 states a negative delta for samples that it has sorted wrongly.
-			at = uint64(max(int64(at)+clip(file.Deltas[i])*int64(time.Microsecond), 1))
-		}
-		node, ok := nodes.find(id)
+	samples := inOrder(file.Samples, file.Deltas)
+	for i, s := range samples {
+		node, ok := nodes.find(s.node)
 		if !ok {
 			b.Lose("samples of a node that does not exist", 1)
 			continue
 		}
-		out.Add(importer.Sample{Attributes: attributes, Node: node, Time: at})
+		duration := int64(0)
+		if i+1 < len(samples) {
+			duration = samples[i+1].at - s.at
+		}
+		out.Add(importer.Sample{Attributes: attributes, Node: node, Time: b.Start() + uint64(s.at), Value: duration})
 	}
 	return b.Finish()
 }
 
+// sample is a sample with its time, in nanoseconds since the first one.
+type sample struct{ node, at int64 }
+
+// inOrder returns the samples that have a time in the order of their times: V8 states a negative
+// delta for a sample that it has written too late.
+func inOrder(ids []int64, deltas []float64) []sample {
+	all := make([]sample, min(len(ids), len(deltas)))
+	at, first := 0.0, 0.0
+	for i := range all {
+		if i > 0 {
+			at += clip(deltas[i])
+		}
+		all[i] = sample{ids[i], int64(math.Round(at * microsecond))}
+		first = min(first, at)
+	}
+	for i := range all {
+		all[i].at -= int64(math.Round(first * microsecond))
+	}
+	slices.SortStableFunc(all, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
+	return all
+}
+
+const microsecond = float64(time.Microsecond)
+
 // clip limits a delta to a day, so that sums stay in range.
-func clip(delta int64) int64 {
-	const day = int64(24 * time.Hour / time.Microsecond)
+func clip(delta float64) float64 {
+	const day = float64(24*time.Hour) / microsecond
 	return max(min(delta, day), -day)
 }
 
-// period returns the median interval, V8's default without one.
-func period(deltas []int64) time.Duration {
-	sorted := slices.DeleteFunc(slices.Clone(deltas), func(d int64) bool { return d <= 0 })
+// period returns the median interval in nanoseconds, V8's default without one.
+func period(deltas []float64) int64 {
+	sorted := slices.DeleteFunc(slices.Clone(deltas), func(d float64) bool { return d <= 0 })
 	if len(sorted) == 0 {
-		return time.Millisecond
+		return int64(time.Millisecond)
 	}
 	slices.Sort(sorted)
-	return time.Duration(clip(sorted[len(sorted)/2])) * time.Microsecond
+	return int64(math.Round(clip(sorted[len(sorted)/2]) * microsecond))
 }
 
 // tree resolves the callers of nodes.

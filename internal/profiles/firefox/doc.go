@@ -6,8 +6,12 @@
 //
 // https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md
 // describes the format. [Writer] writes version 47, which newer versions of the profiler upgrade;
-// [Read] reads it and newer ones, whose threads share tables.
+// [Read] reads all versions up to 70. It goes by the fields that are present, because writers other
+// than the profiler state a version but use fields of others.
 //
-// Attributes, links, addresses and inlining are lost on writing; markers, counters, categories and
-// screenshots on reading.
+// A process is a resource. As in the profiler, samples weigh the number that the file states, else
+// one each, whatever the time between them.
+//
+// Attributes, links, addresses and inlining are lost on writing; markers, counters, allocations,
+// categories and addresses on reading.
 package firefox

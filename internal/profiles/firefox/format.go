@@ -2,12 +2,11 @@
 
 package firefox
 
-// content is a file.
+// content is a file as the writer writes it; see input for that of the reader.
 type content struct {
 	Meta    meta      `json:"meta"`
 	Libs    []any     `json:"libs"`
-	Threads []*thread `json:"threads"`          // pointers, so that null needs no memory
-	Shared  *tables   `json:"shared,omitempty"` // since version 56
+	Threads []*thread `json:"threads"`
 }
 
 type meta struct {
@@ -48,8 +47,8 @@ type thread struct {
 	Name                string        `json:"name"`
 	ProcessName         string        `json:"processName,omitempty"`
 	IsMainThread        bool          `json:"isMainThread"`
-	PID                 any           `json:"pid"` // a number or a text
-	TID                 any           `json:"tid"`
+	PID                 string        `json:"pid"`
+	TID                 any           `json:"tid"` // a number or a text
 	Samples             samples       `json:"samples"`
 	Markers             markers       `json:"markers"`
 	ResourceTable       resourceTable `json:"resourceTable"`
@@ -59,9 +58,8 @@ type thread struct {
 type samples struct {
 	Length     int       `json:"length"`
 	Stack      []*int32  `json:"stack"`
-	Time       []float64 `json:"time,omitempty"` // milliseconds since the start
-	TimeDeltas []float64 `json:"timeDeltas,omitempty"`
-	Weight     []float64 `json:"weight"` // null: every weight is 1
+	Time       []float64 `json:"time"` // milliseconds since the start
+	Weight     []float64 `json:"weight"`
 	WeightType string    `json:"weightType"`
 }
 
@@ -105,7 +103,7 @@ type funcTable struct {
 	ColumnNumber  []*int64 `json:"columnNumber"`
 }
 
-// The other tables are written empty, and not read.
+// The other tables are empty.
 
 type markers struct {
 	Length    int   `json:"length"`

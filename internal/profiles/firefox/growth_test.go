@@ -42,8 +42,8 @@ func TestOneLongTextOfMany(t *testing.T) {
 // TestSharedTables: tables that all threads share are read once.
 func TestSharedTables(t *testing.T) {
 	const frames, threads = 1000, 1000
-	shared := fmt.Sprintf(`"stringArray":["f"],"funcTable":{"name":[0]},"frameTable":{"func":%s},"stackTable":{"frame":%s}`,
-		list(frames, same("0")), list(frames, same("-1"))) // each stack is counted as a loss when it is read
+	shared := fmt.Sprintf(`"stringArray":["f"],"funcTable":{"name":[0]},"frameTable":{"func":%s},"stackTable":{"frame":%s,"prefix":%s}`,
+		list(frames, same("0")), list(frames, same("-1")), list(frames, same("null"))) // each stack is counted as a loss when it is read
 	data := fmt.Sprintf(`{"meta":{"preprocessedProfileVersion":58,"interval":1},"shared":{%s},"threads":%s}`, shared, list(threads, same(`{"samples":{"stack":[0],"time":[1]}}`)))
 	f, err := read([]byte(data), importer.Options{})
 	require.NoError(t, err)

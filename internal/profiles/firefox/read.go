@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -16,6 +18,9 @@ import (
 )
 
 var errGecko = errors.New("it is no processed profile; open it at profiler.firefox.com and save it there")
+
+// newestVersion is the newest version of the format that the tests read.
+const newestVersion = 70
 
 // Read reads a processed profile.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
@@ -27,127 +32,201 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 }
 
 func read(data []byte, o importer.Options) (*fileReader, error) {
-	var file content
+	var file input
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("it is not a profile of the Firefox Profiler: %w", err)
 	}
-	if file.Meta.PreprocessedProfileVersion == 0 {
+	if file.Meta.Version == 0 && !slices.ContainsFunc(file.Threads, func(t *inputThread) bool { return t != nil && len(t.StringArray) > 0 }) {
 		return nil, errGecko
 	}
 	b := importer.NewBuilder(o)
 	b.SetName(file.Meta.Product)
-	f := fileReader{Builder: b, file: &file, profiles: map[string]*importer.Profile{}, start: b.Start()}
-	if ms := file.Meta.StartTime; ms >= 1 && ms < math.MaxInt64/nanosPerMilli {
-		f.start = uint64(math.Round(ms * nanosPerMilli))
+	f := fileReader{Builder: b, file: &file, profiles: map[string]*importer.Profile{}}
+	f.setStart()
+	if file.Meta.Version > newestVersion {
+		b.Lose(fmt.Sprintf("fields that are new in version %d of the format: version %d is read", file.Meta.Version, newestVersion), 1)
 	}
-	for _, t := range file.Threads {
-		if t == nil {
-			b.Lose("threads that are null", 1)
-			continue
-		}
-		f.thread(t)
+	for _, of := range f.byProcess() {
+		f.process(of)
 	}
+	b.Lose("counters", len(file.Counters))
 	return &f, nil
 }
 
 type fileReader struct {
 	*importer.Builder
-	file     *content
-	profiles map[string]*importer.Profile // by shape and unit
+	file     *input
+	profiles map[string]*importer.Profile // of the current process, by shape and unit
 	shared   *threadReader                // of the shared tables
-	start    uint64
+	start    uint64                       // of the profiles
+	zero     uint64                       // the time of offset
+	offset   float64                      // milliseconds
 }
 
-func (f *fileReader) thread(t *thread) {
-	out, shape := f.profileOf(&t.Samples)
+// setStart sets the times. A file that is converted from another format often has no date, and
+// times of a clock that began long before the first sample.
+func (f *fileReader) setStart() {
+	f.start, f.zero = f.Start(), f.Start()
+	if ms := f.file.Meta.StartTime; ms >= 1 && ms < math.MaxInt64/nanosPerMilli {
+		f.zero = uint64(math.Round(ms * nanosPerMilli))
+		f.start = f.instant(max(f.file.Meta.ProfilingStartTime, 0))
+		return
+	}
+	first := math.Inf(1)
+	for _, t := range f.file.Threads {
+		if t != nil && len(t.Samples.Time) > 0 {
+			first = min(first, slices.Min(t.Samples.Time))
+		} else if t != nil && len(t.Samples.TimeDeltas) > 0 {
+			first = min(first, t.Samples.TimeDeltas[0])
+		}
+	}
+	if !math.IsInf(first, 1) {
+		f.offset = first
+	}
+}
+
+// byProcess returns the threads of each process. A thread without the ID of a process is one of its
+// own, as in the Firefox Profiler, because only versions before 14 have such threads.
+func (f *fileReader) byProcess() (processes [][]*inputThread) {
+	known := map[string]int{}
+	for i, t := range f.file.Threads {
+		if t == nil {
+			f.Lose("threads that are null", 1)
+			continue
+		}
+		id := "p" + idText(t.PID)
+		if t.PID == nil {
+			id = "t" + strconv.Itoa(i)
+		}
+		at, ok := known[id]
+		if !ok {
+			at = len(processes)
+			known[id] = at
+			processes = append(processes, nil)
+		}
+		processes[at] = append(processes[at], t)
+	}
+	return processes
+}
+
+func (f *fileReader) process(threads []*inputThread) {
+	id, err := strconv.ParseInt(idText(threads[0].PID), 10, 64)
+	if err != nil {
+		id = 0
+	}
+	name := threads[0].ProcessName
+	if name == f.file.Meta.Product {
+		name = ""
+	}
+	f.Process(id, name)
+	f.profiles = map[string]*importer.Profile{}
+	for _, t := range threads {
+		f.thread(t)
+	}
+}
+
+func (f *fileReader) thread(t *inputThread) {
+	f.Lose("markers", int(t.Markers.Length))
+	f.Lose("allocations", int(t.JSAllocations.Length)+int(t.NativeAllocations.Length))
+	s := &t.Samples
+	if len(s.Weight) == 0 {
+		s.Weight = s.Duration
+	}
+	out, scale := f.profileOf(s)
 	if out == nil {
 		return
 	}
-	f.Lose("markers", t.Markers.Length)
+	f.missing(s)
 	r := f.tablesOf(t)
 	var attributes []dictionary.AttributeIndex
 	if id := idText(t.TID); id != noThreadID || t.Name != noThread {
 		attributes = f.Thread(id, t.Name)
 	}
 	at := 0.0
-	for i, stack := range t.Samples.Stack {
-		if i < len(t.Samples.TimeDeltas) {
-			at += t.Samples.TimeDeltas[i]
+	for i, stack := range s.Stack {
+		switch {
+		case i < len(s.Time):
+			at = s.Time[i]
+		case i < len(s.TimeDeltas):
+			at += s.TimeDeltas[i]
 		}
-		if i < len(t.Samples.Time) {
-			at = t.Samples.Time[i]
+		weight := 1.0
+		if i < len(s.Weight) {
+			weight = s.Weight[i]
 		}
-		sample := importer.Sample{Attributes: attributes, Node: r.node(stack), Time: f.instant(at), Value: 1}
-		if i < len(t.Samples.Weight) {
-			sample.Value = whole(t.Samples.Weight[i])
-			if shape == importer.Times {
-				sample.Value = whole(t.Samples.Weight[i] * nanosPerMilli)
-			}
-		}
-		out.Add(sample)
+		out.Add(importer.Sample{Attributes: attributes, Node: r.node(stack), Time: f.instant(at), Value: out.Whole(weight * scale)})
 	}
 }
 
-// profileOf returns the profile for samples of a thread.
-func (f *fileReader) profileOf(s *samples) (*importer.Profile, importer.Shape) {
-	period := whole(f.file.Meta.Interval * nanosPerMilli)
-	key, t := s.WeightType, importer.Type{Shape: importer.Counts, Name: "samples", Unit: "count"}
+// missing counts samples that are not in all columns.
+func (f *fileReader) missing(s *inputSample) {
+	n := len(s.Stack)
+	f.Lose("samples without a stack", max(int(s.Length)-n, 0))
+	f.Lose("times of samples", max(n-max(len(s.Time), len(s.TimeDeltas)), 0))
+	if len(s.Weight) > 0 {
+		f.Lose("weights of samples", max(n-len(s.Weight), 0))
+	}
+}
+
+// profileOf returns the profile for samples of a thread, and the number that multiplies weights.
+// Samples without weights have one each: the Firefox Profiler weighs all of them equally, whatever
+// the time between them.
+func (f *fileReader) profileOf(s *inputSample) (*importer.Profile, float64) {
+	period := time.Duration(f.file.Meta.Interval * nanosPerMilli)
+	key, scale, t := s.WeightType, 1.0, importer.Type{Shape: importer.Values, Name: "samples", Unit: "count"}
 	switch {
 	case s.WeightType == weightMillis:
-		t = importer.Type{Shape: importer.Times, Name: "wall", Unit: "nanoseconds"}
+		t, scale = importer.Type{Shape: importer.Times, Name: "wall", Unit: "nanoseconds"}, nanosPerMilli
 	case s.WeightType == weightBytes:
 		t = importer.Type{Shape: importer.Totals, Name: "space", Unit: "bytes"}
-	case len(s.Weight) > 0:
-		key, t.Shape = key+" weighted", importer.Totals
+	case len(s.Weight) == 0:
+		t.Period = period
+	case timed(s):
+		key += " weighted"
 	default:
-		t.Period = time.Duration(period)
+		key, t.Shape = key+" untimed", importer.Totals
 	}
-	if _, known := f.profiles[key]; !known {
-		f.profiles[key] = f.newProfile(t, period)
+	p, known := f.profiles[key]
+	if !known {
+		if p = f.Profile(t); p == nil {
+			return nil, 0
+		}
+		f.profiles[key] = p
+		p.SetTime(f.start, 0) // and the times of the samples
+		if t.Shape == importer.Times {
+			p.SetPeriod("wall", "nanoseconds", int64(period))
+		}
 	}
-	return f.profiles[key], t.Shape
+	return p, scale
 }
 
-func (f *fileReader) newProfile(t importer.Type, period int64) *importer.Profile {
-	p := f.Profile(t)
-	if p == nil {
-		return nil
-	}
-	p.SetTime(f.start, 0) // and the times of the samples
-	if t.Shape == importer.Times {
-		p.SetPeriod("wall", "nanoseconds", period)
-	}
-	return p
+// timed reports whether samples have times. Writers of formats without times state 0.
+func timed(s *inputSample) bool {
+	known := func(ms float64) bool { return ms != 0 }
+	return slices.ContainsFunc(s.Time, known) || slices.ContainsFunc(s.TimeDeltas, known)
 }
 
 // instant returns the time of milliseconds since the start.
 func (f *fileReader) instant(ms float64) uint64 {
-	return uint64(max(int64(f.start)+whole(ms*nanosPerMilli), 1))
+	const limit = 1 << 61 // the sum stays in range
+	return uint64(max(int64(f.zero)+int64(math.Round(max(min((ms-f.offset)*nanosPerMilli, limit), -limit))), 1))
 }
 
-// whole rounds a number, and limits it so that a sum with a time stays in range.
-func whole(x float64) int64 {
-	const limit = 1 << 61
-	return int64(math.Round(max(min(x, limit), -limit)))
-}
-
-// idText returns the text of a thread ID.
+// idText returns the text of the ID of a thread or process.
 func idText(id any) string {
 	switch id := id.(type) {
 	case string:
 		return id
 	case float64:
 		return fmt.Sprintf("%.0f", id)
-	case int64:
-		return fmt.Sprint(id)
 	}
 	return ""
 }
 
 // tablesOf returns the reader of the tables of a thread. Shared tables are read once, however many
 // threads use them; they refer to shared tables.
-func (f *fileReader) tablesOf(t *thread) *threadReader {
-	own := &threadReader{fileReader: f, in: &t.tables}
+func (f *fileReader) tablesOf(t *inputThread) *threadReader {
+	own := &threadReader{fileReader: f, in: &t.inputTables}
 	shared := f.file.Shared
 	if shared == nil {
 		own.read()
@@ -160,7 +239,7 @@ func (f *fileReader) tablesOf(t *thread) *threadReader {
 	if len(shared.StackTable.Frame) > 0 {
 		return f.shared
 	}
-	own.in = shared.with(&t.tables)
+	own.in = shared.with(&t.inputTables)
 	if len(shared.FrameTable.Func) > 0 {
 		own.frames = f.shared.frames
 	}
@@ -168,24 +247,9 @@ func (f *fileReader) tablesOf(t *thread) *threadReader {
 	return own
 }
 
-// with returns the tables of a thread: the shared ones, and its own for those that are not shared.
-func (t *tables) with(own *tables) *tables {
-	all := *own
-	if len(t.FrameTable.Func) > 0 {
-		all.FrameTable = t.FrameTable
-	}
-	if len(t.FuncTable.Name) > 0 {
-		all.FuncTable = t.FuncTable
-	}
-	if len(t.StringArray) > 0 {
-		all.StringArray = t.StringArray
-	}
-	return &all
-}
-
 type threadReader struct {
 	*fileReader
-	in     *tables
+	in     *inputTables
 	frames []dictionary.LocationIndex
 	nodes  []importer.Node
 }
@@ -196,34 +260,49 @@ func (r *threadReader) read() {
 		r.frames = make([]dictionary.LocationIndex, len(r.in.FrameTable.Func))
 	}
 	r.nodes = make([]importer.Node, len(r.in.StackTable.Frame))
-	table := &r.in.StackTable
-	for i, frame := range table.Frame {
-		caller := importer.Node(0)
-		if i < len(table.Prefix) && table.Prefix[i] != nil {
-			if prefix := int(*table.Prefix[i]); prefix >= 0 && prefix < i {
-				caller = r.nodes[prefix]
-			} else {
-				r.Lose("callers that do not exist", 1)
-			}
+	for i, frame := range r.in.StackTable.Frame {
+		if caller, ok := r.caller(i); ok {
+			r.nodes[i] = r.nodes[caller]
 		}
-		r.nodes[i] = caller
 		if location := r.frame(frame); location != 0 {
-			r.nodes[i] = r.Call(caller, location)
+			r.nodes[i] = r.Call(r.nodes[i], location)
 		} else {
 			r.Lose("frames that do not exist", 1)
 		}
 	}
 }
 
-func (r *threadReader) node(stack *int32) importer.Node {
+// caller returns the entry that an entry of the stack table names as its caller; false if it is the
+// first function of a thread.
+func (r *threadReader) caller(i int) (int, bool) {
+	table := &r.in.StackTable
+	caller := importer.None
 	switch {
-	case stack == nil:
+	case i < len(table.PrefixOffset):
+		if offset := int(table.PrefixOffset[i]); offset != 0 {
+			caller = i - offset
+		}
+	case i < len(table.Prefix):
+		caller = int(table.Prefix[i])
+	default:
+		r.Lose("callers that are missing", 1)
+	}
+	if caller < importer.None || caller >= i {
+		r.Lose("callers that do not exist", 1)
+		return 0, false
+	}
+	return caller, caller != importer.None
+}
+
+func (r *threadReader) node(stack int32) importer.Node {
+	switch {
+	case stack == importer.None:
 		return 0
-	case *stack < 0 || int(*stack) >= len(r.nodes):
+	case stack < 0 || int(stack) >= len(r.nodes):
 		r.Lose("stacks that do not exist", 1)
 		return 0
 	}
-	return r.nodes[*stack]
+	return r.nodes[stack]
 }
 
 func (r *threadReader) frame(i int32) dictionary.LocationIndex {
@@ -232,39 +311,45 @@ func (r *threadReader) frame(i int32) dictionary.LocationIndex {
 	}
 	if r.frames[i] == 0 {
 		table, functions := &r.in.FrameTable, &r.in.FuncTable
-		f := table.Func[i]
-		if f < 0 || int(f) >= len(functions.Name) {
+		f := int(table.Func[i])
+		if f < 0 || f >= len(functions.Name) {
 			return 0
 		}
-		file := int32(-1)
-		if p := at(functions.FileName, int(f)); p != nil {
-			file = *p
+		out := importer.Frame{Name: r.text(functions.Name[f]), File: r.file(f), StartLine: functions.LineNumber.At(f),
+			Line: table.Line.At(int(i)), Column: table.Column.At(int(i))}
+		original := &r.in.SourceLocations
+		if at := int(functions.OriginalLocation.At(f)); at >= 0 && at < len(original.Source) {
+			out.File, out.StartLine = r.text(r.in.Sources.Filename.At(int(original.Source[at]))), original.Line.At(at)
 		}
-		r.frames[i] = r.Builder.Frame(importer.Frame{
-			Name: r.text(functions.Name[f]), File: r.text(file), StartLine: number(at(functions.LineNumber, int(f))),
-			Line: number(at(table.Line, int(i))), Column: number(at(table.Column, int(i))),
-		})
+		if at := int(table.OriginalLocation.At(int(i))); at >= 0 && at < len(original.Line) {
+			out.Line, out.Column = original.Line[at], original.Column.At(at)
+		}
+		r.frames[i] = r.Builder.Frame(out)
 	}
 	return r.frames[i]
 }
 
+// file returns the file of a function.
+func (r *threadReader) file(function int) string {
+	functions := &r.in.FuncTable
+	if source := functions.Source.At(function); source != importer.None {
+		file := r.in.Sources.Filename.At(int(source))
+		if file == importer.None {
+			r.Lose("sources that do not exist", 1)
+		}
+		return r.text(file)
+	}
+	return r.text(functions.FileName.At(function))
+}
+
+// text returns an entry of the string table.
 func (r *threadReader) text(i int32) string {
-	if i < 0 || int(i) >= len(r.in.StringArray) {
+	switch {
+	case i == importer.None:
+		return ""
+	case i < 0 || int(i) >= len(r.in.StringArray):
+		r.Lose("texts that do not exist", 1)
 		return ""
 	}
 	return r.in.StringArray[i]
-}
-
-func at[T any](column []*T, i int) *T {
-	if i >= len(column) {
-		return nil
-	}
-	return column[i]
-}
-
-func number(n *int64) int64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

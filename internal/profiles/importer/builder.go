@@ -58,6 +58,7 @@ type Shape int
 // The shapes, see the package comment.
 const (
 	Counts Shape = iota
+	Values
 	Times
 	Totals
 )
@@ -67,7 +68,7 @@ type Type struct {
 	Shape  Shape
 	Name   string // of values; "samples" for Counts
 	Unit   string
-	Period time.Duration // of Counts
+	Period time.Duration // of Counts and Values
 }
 
 // Node is a frame with its callers. The root, 0, has no frame.
@@ -120,6 +121,26 @@ func NewBuilder(o Options) *Builder {
 func (b *Builder) SetName(name string) {
 	if b.options.Name == "" && name != "" {
 		b.message.ResourceProfiles().At(0).Resource().Attributes().PutStr(semconv.ServiceName, name)
+	}
+}
+
+// Process begins the next process of a file: profiles that are added later are those of this one.
+// Its ID is 0 if the file states none that is a number.
+func (b *Builder) Process(id int64, name string) {
+	all := b.message.ResourceProfiles()
+	resource := all.At(all.Len() - 1)
+	if b.scope.Profiles().Len() > 0 {
+		resource = all.AppendEmpty()
+		if service, ok := all.At(0).Resource().Attributes().Get(semconv.ServiceName); ok {
+			resource.Resource().Attributes().PutStr(semconv.ServiceName, service.Str())
+		}
+		b.scope = resource.ScopeProfiles().AppendEmpty()
+	}
+	if id > 0 {
+		resource.Resource().Attributes().PutInt(semconv.ProcessPID, id)
+	}
+	if name != "" {
+		resource.Resource().Attributes().PutStr(semconv.ProcessExecutableName, name)
 	}
 }
 
@@ -228,6 +249,7 @@ type Profile struct {
 	end     uint64
 	stated  bool // the start
 	samples int
+	rest    float64 // of rounded values, see Whole
 }
 
 // Profile adds a profile, nil if there are too many.
@@ -239,7 +261,7 @@ func (b *Builder) Profile(t Type) *Profile {
 	p := &Profile{Builder: b, out: b.scope.Profiles().AppendEmpty(), shape: t.Shape, known: map[string]int{}, start: math.MaxUint64}
 	b.profiles = append(b.profiles, p)
 	dictionary.SetValueType(p.out.SampleType(), b.String(t.Name), b.String(t.Unit))
-	if t.Shape == Counts {
+	if t.Shape == Counts || t.Shape == Values {
 		p.SetPeriod("wall", "nanoseconds", int64(t.Period))
 	}
 	return p
@@ -256,6 +278,19 @@ func (p *Profile) SetPeriod(name, unit string, period int64) {
 // SetTime sets the start and the duration. Samples need not cover all of it.
 func (p *Profile) SetTime(start, duration uint64) {
 	p.stated, p.start, p.end = true, start, start+min(duration, math.MaxUint64-start)
+}
+
+// Whole returns the value of a number of the file, which OTLP stores as a whole one. The sum of all
+// values is the rounded sum of the numbers: each value also has the rest of those before it.
+func (p *Profile) Whole(x float64) int64 {
+	const limit = 1 << 61 // a sum with a time stays in range
+	if x != math.Trunc(x) && p.shape != Times {
+		p.Lose("fractions of values, which are rounded", 1)
+	}
+	x = max(min(x, limit), -limit) + p.rest
+	whole := math.Round(x)
+	p.rest = x - whole
+	return int64(whole)
 }
 
 // Sample is one sample of a file.
@@ -297,7 +332,7 @@ func (p *Profile) Add(s Sample) {
 			values.SetAt(0, dictionary.AddSaturated(values.At(0), s.Value))
 		}
 		return
-	case Times:
+	case Values, Times:
 		sample.Values().Append(s.Value)
 	}
 	sample.TimestampsUnixNano().Append(s.Time)
@@ -342,7 +377,11 @@ func (b *Builder) Finish() (pprofile.Profiles, []Loss, error) {
 	if samples == 0 {
 		return pprofile.NewProfiles(), b.losses, ErrEmpty
 	}
-	b.scope.Profiles().RemoveIf(func(p pprofile.Profile) bool { return p.Samples().Len() == 0 })
+	b.message.ResourceProfiles().RemoveIf(func(r pprofile.ResourceProfiles) bool {
+		profiles := r.ScopeProfiles().At(0).Profiles()
+		profiles.RemoveIf(func(p pprofile.Profile) bool { return p.Samples().Len() == 0 })
+		return profiles.Len() == 0
+	})
 	dictionary.Compact(b.message) // frames of samples that are not used
 	return b.message, b.losses, nil
 }

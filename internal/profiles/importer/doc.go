@@ -8,6 +8,7 @@
 // # Shapes
 //
 //	Counts  samples are observations at instants; the period is the nominal interval
+//	Values  samples are several observations at instants, as many as the value states
 //	Times   samples last a time; the value is their duration
 //	Totals  values without times: bytes, counts
 //

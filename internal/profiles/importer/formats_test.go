@@ -198,7 +198,7 @@ func TestCPUProfile(t *testing.T) {
 	require.NoError(t, err)
 	dictionarytest.MustBeValid(t, imported)
 	assert.Equal(t, []importer.Loss{{What: "samples of a node that does not exist", Count: 1}}, losses)
-	assert.Equal(t, "main 2000000\n(anonymous in shop.js) 1000000\n", leaves(imported), "the idle thread has none; the last sample lasts one period")
+	assert.Equal(t, "main 1001000\n(anonymous in shop.js) 1000000\n", leaves(imported), "the idle thread has none; the last sample has no duration")
 
 	// A cycle of callers has no root.
 	_, _, err = cpuprofile.Read([]byte(`{"nodes":[{"id":1,"parent":2},{"id":2,"parent":1}],"samples":[1,2,1],"timeDeltas":[1,1,1]}`), options)
