@@ -11,16 +11,11 @@ package collapsed
 
 import (
 	"bufio"
-	"bytes"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 
-	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -83,54 +78,4 @@ func (w *Writer) Close() error {
 		_, _ = w.out.WriteString(stack + " " + strconv.FormatInt(w.weights[stack], 10) + "\n")
 	}
 	return w.out.Flush() // returns the first error of all writes
-}
-
-// Read reads a file. Blank lines and comments (#) are skipped. A text in which most lines have no
-// weight is an error, because any line may end with a number.
-func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
-	b := importer.NewBuilder(o)
-	out := b.Profile(importer.Type{Shape: importer.Totals, Name: "samples", Unit: "count"})
-	frames := map[string]dictionary.LocationIndex{}
-	weighted, others := 0, 0
-	for line := range bytes.Lines(data) {
-		text := strings.TrimSpace(string(line))
-		if text == "" || text[0] == '#' {
-			continue
-		}
-		stack, weight, ok := cut(text)
-		if !ok {
-			others++
-			continue
-		}
-		weighted++
-		node := importer.Node(0)
-		for name := range strings.SplitSeq(stack, ";") {
-			if name == "" {
-				continue
-			}
-			frame, known := frames[name]
-			if !known {
-				frame = b.Frame(importer.Frame{Name: name})
-				frames[name] = frame
-			}
-			node = b.Call(node, frame)
-		}
-		out.Add(importer.Sample{Node: node, Value: weight})
-	}
-	b.Lose("lines without a stack and a weight", others)
-	message, losses, err := b.Finish()
-	if others > weighted {
-		err = fmt.Errorf("%d lines have a stack and a weight, %d have not", weighted, others)
-	}
-	return message, losses, err
-}
-
-// cut splits a line at its last blank. Frames may contain blanks.
-func cut(line string) (stack string, weight int64, ok bool) {
-	i := strings.LastIndexAny(line, " \t")
-	if i <= 0 {
-		return "", 0, false
-	}
-	weight, err := strconv.ParseInt(line[i+1:], 10, 64)
-	return strings.TrimSpace(line[:i]), weight, err == nil
 }

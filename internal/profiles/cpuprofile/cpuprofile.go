@@ -26,21 +26,34 @@ import (
 
 // content is a file.
 type content struct {
-	Nodes   []node    `json:"nodes"`
-	Samples []int64   `json:"samples"`    // IDs of nodes
-	Deltas  []float64 `json:"timeDeltas"` // microseconds since the sample before; Bun writes fractions
+	Nodes   []node                 `json:"nodes"`
+	Samples importer.Column[int64] `json:"samples"`    // IDs of nodes
+	Deltas  []float64              `json:"timeDeltas"` // microseconds since the sample before; Bun writes fractions
+
+	// Of Chrome up to 57. It writes one time more, that of the end of the last sample.
+	Head       *head     `json:"head"`       // instead of Nodes
+	Timestamps []float64 `json:"timestamps"` // microseconds, instead of Deltas
+}
+
+// head is a node of Chrome up to 57 with those that it calls. Its line is counted from 1.
+type head struct {
+	ID importer.Int `json:"id"`
+	callFrame
+	Children []head `json:"children"`
 }
 
 type node struct {
-	ID        int64 `json:"id"`
-	CallFrame struct {
-		Function string `json:"functionName"`
-		URL      string `json:"url"`
-		Line     int64  `json:"lineNumber"`   // from 0; -1: unknown
-		Column   int64  `json:"columnNumber"` // likewise
-	} `json:"callFrame"`
-	Children []int64 `json:"children"`
-	Parent   int64   `json:"parent"` // of some exporters, instead of children
+	ID        importer.Int           `json:"id"`
+	CallFrame callFrame              `json:"callFrame"`
+	Children  importer.Column[int64] `json:"children"`
+	Parent    importer.Int           `json:"parent"` // of some exporters, instead of children
+}
+
+type callFrame struct {
+	Function string       `json:"functionName"`
+	URL      string       `json:"url"`
+	Line     importer.Int `json:"lineNumber"`   // from 0; -1: unknown
+	Column   importer.Int `json:"columnNumber"` // likewise
 }
 
 // rootName is the function of the root, which is no code.
@@ -52,18 +65,26 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	if err := json.Unmarshal(data, &file); err != nil {
 		return pprofile.NewProfiles(), nil, fmt.Errorf("it is no .cpuprofile: %w", err)
 	}
+	if file.Head != nil && len(file.Nodes) == 0 {
+		file.flatten(file.Head, 0)
+		for i, at := range file.Timestamps {
+			file.Deltas = append(file.Deltas, at-file.Timestamps[max(i-1, 0)])
+		}
+	}
 	b := importer.NewBuilder(o)
 	nodes := newTree(b, file.Nodes)
 	out := b.Profile(importer.Type{Shape: importer.Times, Name: "wall", Unit: "nanoseconds"})
 	out.SetPeriod("wall", "nanoseconds", period(file.Deltas))
 	attributes := b.Thread("", "main")
-	if lost := len(file.Samples) - len(file.Deltas); lost > 0 {
-		b.Lose("samples without a time", lost)
-	}
+	b.Lose("samples without a time", max(len(file.Samples)-len(file.Deltas), 0))
+	b.Lose("times without a sample", max(len(file.Deltas)-len(file.Samples)-1, 0))
 	samples := inOrder(file.Samples, file.Deltas)
 	for i, s := range samples {
 		node, ok := nodes.find(s.node)
-		if !ok {
+		switch {
+		case s.node == importer.None: // the end of the last sample
+			continue
+		case !ok:
 			b.Lose("samples of a node that does not exist", 1)
 			continue
 		}
@@ -76,19 +97,30 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	return b.Finish()
 }
 
+// flatten appends a node and those below it to the list.
+func (c *content) flatten(h *head, parent importer.Int) {
+	n := node{ID: h.ID, CallFrame: h.callFrame, Parent: parent}
+	n.CallFrame.Line = max(n.CallFrame.Line, 0) - 1
+	n.CallFrame.Column = max(n.CallFrame.Column, 0) - 1
+	c.Nodes = append(c.Nodes, n)
+	for i := range h.Children {
+		c.flatten(&h.Children[i], h.ID)
+	}
+}
+
 // sample is a sample with its time, in nanoseconds since the first one.
 type sample struct{ node, at int64 }
 
 // inOrder returns the samples that have a time in the order of their times: V8 states a negative
-// delta for a sample that it has written too late.
-func inOrder(ids []int64, deltas []float64) []sample {
-	all := make([]sample, min(len(ids), len(deltas)))
+// delta for a sample that it has written too late. A time without a sample has no node.
+func inOrder(ids importer.Column[int64], deltas []float64) []sample {
+	all := make([]sample, min(len(ids)+1, len(deltas)))
 	at, first := 0.0, 0.0
 	for i := range all {
 		if i > 0 {
 			at += clip(deltas[i])
 		}
-		all[i] = sample{ids[i], int64(math.Round(at * microsecond))}
+		all[i] = sample{ids.At(i), int64(math.Round(at * microsecond))}
 		first = min(first, at)
 	}
 	for i := range all {
@@ -130,11 +162,11 @@ func newTree(b *importer.Builder, nodes []node) *tree {
 	t := &tree{Builder: b, nodes: nodes, byID: make(map[int64]int, len(nodes)), parent: make([]int, len(nodes)),
 		known: make([]importer.Node, len(nodes)), done: make([]bool, len(nodes))}
 	for i := range nodes {
-		t.byID[nodes[i].ID] = i
+		t.byID[int64(nodes[i].ID)] = i
 		t.parent[i] = -1
 	}
 	for i := range nodes {
-		if p, ok := t.byID[nodes[i].Parent]; ok && nodes[i].Parent != nodes[i].ID {
+		if p, ok := t.byID[int64(nodes[i].Parent)]; ok && nodes[i].Parent != nodes[i].ID {
 			t.parent[i] = p
 		}
 		for _, child := range nodes[i].Children {
@@ -181,5 +213,5 @@ func (t *tree) call(caller importer.Node, n *node) importer.Node {
 	if f.Function == "" && f.URL == "" {
 		f.Function = "(anonymous)"
 	}
-	return t.Call(caller, t.Frame(importer.Frame{Name: f.Function, File: f.URL, Line: f.Line + 1, Column: f.Column + 1}))
+	return t.Call(caller, t.Frame(importer.Frame{Name: f.Function, File: f.URL, Line: int64(f.Line) + 1, Column: int64(f.Column) + 1}))
 }

@@ -27,20 +27,21 @@ type content struct {
 
 // track is one of the profiles of a file, usually of a thread.
 type track struct {
-	Type    string    `json:"type"` // sampled or evented
-	Name    string    `json:"name"`
-	Unit    string    `json:"unit"`
-	Start   float64   `json:"startValue"`
-	Samples [][]int32 `json:"samples"` // frames, root first
-	Weights []float64 `json:"weights"`
-	Events  []event   `json:"events"`
+	Type    string                   `json:"type"` // sampled or evented
+	Name    string                   `json:"name"`
+	Unit    string                   `json:"unit"`
+	Start   float64                  `json:"startValue"`
+	End     float64                  `json:"endValue"`
+	Samples []importer.Column[int32] `json:"samples"` // frames, root first
+	Weights []float64                `json:"weights"`
+	Events  []event                  `json:"events"`
 }
 
 // event is the begin (O) or the end (C) of a call.
 type event struct {
-	Type  string  `json:"type"`
-	Frame int32   `json:"frame"`
-	At    float64 `json:"at"`
+	Type  string       `json:"type"`
+	Frame importer.Int `json:"frame"`
+	At    float64      `json:"at"`
 }
 
 // nanoseconds has the units of time.
@@ -62,7 +63,7 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 	b.SetName(file.Name)
 	r := reader{Builder: b, profiles: map[string]*importer.Profile{}, frames: make([]dictionary.LocationIndex, len(file.Shared.Frames))}
 	for i, f := range file.Shared.Frames {
-		r.frames[i] = b.Frame(importer.Frame{Name: f.Name, File: f.File, Line: f.Line, Column: f.Column})
+		r.frames[i] = b.Frame(importer.Frame{Name: f.Name, File: f.File, Line: int64(f.Line), Column: int64(f.Column)})
 	}
 	first := math.Inf(1)
 	for _, t := range file.Profiles {
@@ -119,9 +120,8 @@ func typeOf(unit string) importer.Type {
 }
 
 func (r *reader) sampled(t *track) {
-	if len(t.Weights) < len(t.Samples) {
-		r.Lose("samples without a weight", len(t.Samples)-len(t.Weights))
-	}
+	r.Lose("samples without a weight", max(len(t.Samples)-len(t.Weights), 0))
+	r.Lose("weights without a sample", max(len(t.Weights)-len(t.Samples), 0))
 	at := t.Start
 	for i, stack := range t.Samples[:min(len(t.Samples), len(t.Weights))] {
 		node := importer.Node(0)
@@ -143,12 +143,18 @@ func (r *reader) evented(t *track) {
 		}
 		switch caller, frame := r.Caller(open); {
 		case e.Type == "O":
-			open = r.call(open, e.Frame)
-		case e.Type == "C" && open != 0 && frame == r.frame(e.Frame):
+			open = r.call(open, int32(e.Frame))
+		case e.Type == "C" && open != 0 && frame == r.frame(int32(e.Frame)):
 			open = caller
 		default:
 			r.Lose("events that end no open call", 1)
 		}
+	}
+	if open != 0 {
+		r.Lose("calls that do not end", 1)
+	}
+	if t.End > at && open != 0 {
+		r.add(open, at, t.End-at)
 	}
 }
 
@@ -169,22 +175,17 @@ func (r *reader) call(caller importer.Node, frame int32) importer.Node {
 }
 
 func (r *reader) add(node importer.Node, at, weight float64) {
+	value := r.out.Whole(weight * cmp.Or(r.scale, 1))
 	if r.scale == 0 {
-		r.out.Add(importer.Sample{Attributes: r.attributes, Node: node, Value: whole(weight)})
+		r.out.Add(importer.Sample{Attributes: r.attributes, Node: node, Value: value})
 		return
 	}
-	value, offset := whole(weight*r.scale), whole(at*r.scale-r.first)
-	if value <= 0 || offset < 0 {
+	offset := math.Round(at*r.scale - r.first)
+	if value <= 0 || offset < 0 || offset > math.MaxInt64/2 {
 		r.Lose("samples without a duration", 1)
 		return
 	}
 	r.out.Add(importer.Sample{Attributes: r.attributes, Node: node, Time: r.Start() + uint64(offset), Value: value})
-}
-
-// whole rounds a number, and limits it to those of int64.
-func whole(f float64) int64 {
-	const limit = 1 << 62
-	return int64(math.Round(max(min(f, limit), -limit)))
 }
 
 // parseThread is the inverse of threadName. Other names are those of threads.

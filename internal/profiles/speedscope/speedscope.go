@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
@@ -23,10 +24,10 @@ const schema = "https://www.speedscope.app/file-format-schema.json"
 
 // frame is a line of a function.
 type frame struct {
-	Name   string `json:"name"`
-	File   string `json:"file,omitempty"`
-	Line   int64  `json:"line,omitempty"`
-	Column int64  `json:"col,omitempty"`
+	Name   string       `json:"name"`
+	File   string       `json:"file,omitempty"`
+	Line   importer.Int `json:"line,omitempty"`
+	Column importer.Int `json:"col,omitempty"`
 }
 
 // Writer writes one file.
@@ -205,7 +206,7 @@ func (w *Writer) stack(p *timeline.Profile, index timeline.StackIndex) []int32 {
 	for _, location := range p.Stacks[index] {
 		for _, line := range p.Locations[location].Lines {
 			f := p.Frames[line.Frame]
-			list = append(list, w.frame(frame{f.Name, f.File, line.Line, line.Column}))
+			list = append(list, w.frame(frame{f.Name, f.File, importer.Int(line.Line), importer.Int(line.Column)}))
 		}
 	}
 	slices.Reverse(list)
