@@ -8,6 +8,9 @@ const (
 	ProfilerID = "profiler_id"
 )
 
+// PprofProfileComment (OTel) is on profiles: a list of texts.
+const PprofProfileComment = "pprof.profile.comment"
+
 // Sentry.
 const (
 	SentryProfilerID = "sentry.profiler_id"

@@ -50,7 +50,7 @@ type Loss struct {
 }
 
 // ErrEmpty is the error of a file without any usable sample.
-var ErrEmpty = errors.New("the file has no usable sample")
+var ErrEmpty = errors.New("the profile has no samples")
 
 // Shape is the kind of the samples of a profile.
 type Shape int
@@ -273,6 +273,11 @@ func (p *Profile) SetPeriod(name, unit string, period int64) {
 		dictionary.SetValueType(p.out.PeriodType(), p.String(name), p.String(unit))
 		p.out.SetPeriod(period)
 	}
+}
+
+// SetAttributes sets the attributes.
+func (p *Profile) SetAttributes(attributes ...dictionary.AttributeIndex) {
+	dictionary.SetAttributes(p.out.AttributeIndices(), attributes...)
 }
 
 // SetTime sets the start and the duration. Samples need not cover all of it.

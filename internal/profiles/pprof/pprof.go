@@ -10,6 +10,7 @@
 //	link                         labels trace_id and span_id
 //	build ids, debug ids         build id of the mapping
 //	time, duration, period       the same
+//	pprof.profile.comment        comments
 //
 // Functions, locations and mappings of several profiles are merged. Samples are not merged, because
 // tools sum them.
@@ -25,9 +26,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -48,8 +51,14 @@ type Writer struct {
 	mappings  map[string]uint64
 	locations map[string]uint64
 
+	mappingList []string        // encodings, which Close writes
+	unnamed     map[uint64]bool // mappings with a location without a function
+	comments    []string
+	commented   map[string]bool
+
 	measure         timeline.Measure
 	begun           bool
+	counts          bool // samples have numbers of observations
 	start, duration uint64
 	period          int64
 	idle            int64 // weight of samples without a stack
@@ -63,6 +72,8 @@ func NewWriter(out io.Writer) *Writer {
 		strings:   map[string]uint64{},
 		functions: map[string]uint64{},
 		mappings:  map[string]uint64{},
+		unnamed:   map[uint64]bool{},
+		commented: map[string]bool{},
 		locations: map[string]uint64{},
 	}
 }
@@ -79,6 +90,9 @@ func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	}
 	w.duration += p.OTLP.DurationNano()
 	w.period = max(w.period, p.OTLP.Period())
+	if err := w.comment(p); err != nil {
+		return err
+	}
 	a := adder{
 		Writer: w, in: p,
 		written: make([]uint64, len(p.Locations)),
@@ -89,13 +103,31 @@ func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
 	return a.samples(filter)
 }
 
+// comment collects the comments of a profile.
+func (w *Writer) comment(p *timeline.Profile) error {
+	comments, ok := p.View.Get(p.OTLP.AttributeIndices(), semconv.PprofProfileComment)
+	if !ok || comments.Type() != pcommon.ValueTypeSlice {
+		return nil
+	}
+	for _, c := range comments.Slice().All() {
+		if w.frames++; w.frames > timeline.MaxExportedFrames {
+			return timeline.ErrTooLarge
+		}
+		if text := timeline.Clip(c.AsString(), timeline.MaxText); !w.commented[text] {
+			w.commented[text] = true
+			w.comments = append(w.comments, text)
+		}
+	}
+	return nil
+}
+
 // begin writes the properties that all profiles must share.
 func (w *Writer) begin(p *timeline.Profile) {
 	w.begun, w.measure = true, p.Measure
 	w.string("")
 	// The number of observations, and their weight if it differs.
 	weight := w.valueType(p.Measure.Type, p.Measure.Unit)
-	if w.weighsTime() {
+	if w.counts = observed(p); w.counts {
 		w.write(appendBytes(nil, profileSampleType, w.valueType("samples", "count")))
 	}
 	w.write(appendBytes(nil, profileSampleType, weight))
@@ -105,12 +137,32 @@ func (w *Writer) begin(p *timeline.Profile) {
 	w.write(appendNumber(nil, profileDefaultSampleType, w.string(p.Measure.Type)))
 }
 
-func (w *Writer) weighsTime() bool { return w.measure.Unit == "nanoseconds" }
+// observed reports whether the numbers of observations are known beside their time. Sums of time do
+// not state them.
+func observed(p *timeline.Profile) bool {
+	if p.Measure.Unit != sampletype.UnitNanoseconds {
+		return false
+	}
+	t, _ := sampletype.Of(p.View, p.OTLP)
+	return t.Counts || slices.ContainsFunc(p.Threads, func(t timeline.Thread) bool {
+		return slices.ContainsFunc(t.Samples, func(s timeline.Sample) bool { return s.Time > 0 })
+	})
+}
 
 // Close writes the end of the file.
 func (w *Writer) Close() error {
 	if !w.begun {
 		return errors.New("nothing to export")
+	}
+	for i, encoded := range w.mappingList {
+		mapping := append(appendNumber(nil, entryID, uint64(i+1)), encoded...)
+		if !w.unnamed[uint64(i+1)] { // otherwise, pprof finds functions by the addresses
+			mapping = appendNumber(mapping, mappingHasFunctions, 1)
+		}
+		w.write(appendBytes(nil, profileMapping, mapping))
+	}
+	for _, c := range w.comments {
+		w.write(appendNumber(nil, profileComment, w.string(c)))
 	}
 	if w.idle != 0 {
 		w.write(appendNumber(nil, profileComment, w.string(fmt.Sprintf("without a stack: %d %s", w.idle, w.measure.Unit))))
@@ -178,7 +230,7 @@ func (a *adder) sample(source int32, t *total) {
 	}
 	a.message = appendBytes(a.message[:0], sampleLocationIDs, a.ids)
 	a.ids = a.ids[:0]
-	if a.weighsTime() {
+	if a.counts {
 		a.ids = appendVarint(a.ids, uint64(t.count))
 	}
 	a.message = appendBytes(a.message, sampleValues, appendVarint(a.ids, uint64(t.weight)))
@@ -226,9 +278,15 @@ func (a *adder) location(index timeline.LocationIndex) uint64 {
 	}
 	in := &a.in.Locations[index]
 	a.in.View.Location(in.Source, &a.scratch)
-	encoded := appendNumber(nil, locationMapping, a.mappingOf(a.scratch.Mapping))
+	mapping := a.mappingOf(a.scratch.Mapping)
+	encoded := appendNumber(nil, locationMapping, mapping)
 	encoded = appendNumber(encoded, locationAddress, in.Address)
-	for _, line := range in.Lines {
+	lines := in.Lines
+	if in.Unnamed && in.Address != 0 {
+		lines = nil // pprof finds the function by the address
+		a.unnamed[mapping] = true
+	}
+	for _, line := range lines {
 		l := appendNumber(nil, lineFunction, a.function(line.Frame))
 		l = appendNumber(l, lineLine, uint64(line.Line))
 		encoded = appendBytes(encoded, locationLine, appendNumber(l, lineColumn, uint64(line.Column)))
@@ -274,9 +332,17 @@ func (a *adder) mappingOf(index dictionary.MappingIndex) uint64 {
 	encoded = appendNumber(encoded, mappingOffset, a.mapping.FileOffset)
 	encoded = appendNumber(encoded, mappingFilename, a.string(timeline.Clip(a.in.View.Text(a.mapping.Filename), timeline.MaxText)))
 	encoded = appendNumber(encoded, mappingBuildID, a.string(timeline.Clip(a.buildID(), timeline.MaxText)))
-	encoded = appendNumber(encoded, mappingHasFunctions, 1) // pprof must not symbolize by address
-	a.mapped[index] = a.entry(a.mappings, profileMapping, encoded)
-	return a.mapped[index]
+	id, known := a.mappings[string(encoded)]
+	if !known {
+		a.mappingList = append(a.mappingList, string(encoded))
+		id = uint64(len(a.mappingList))
+		a.mappings[string(encoded)] = id
+		if id > timeline.MaxExportedEntries && a.err == nil {
+			a.err = timeline.ErrTooLarge
+		}
+	}
+	a.mapped[index] = id
+	return id
 }
 
 func (a *adder) buildID() string {

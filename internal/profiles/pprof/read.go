@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -41,8 +43,8 @@ const (
 
 var magicGzip = []byte{0x1f, 0x8b}
 
-// Read reads a file. Every type of its values becomes a profile, the default type first. Numbers of
-// samples beside their time are lost: the time implies them.
+// Read reads a file. Every type of its values becomes a profile, the default type first. Types that
+// measure the same as an earlier one are lost: numbers of samples beside their time, for instance.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
 	r, err := read(data, o)
 	if err != nil {
@@ -58,9 +60,14 @@ func read(data []byte, o importer.Options) (*reader, error) {
 	}
 	r := reader{Builder: importer.NewBuilder(o), in: in,
 		mappings: map[*profile.Mapping]dictionary.MappingIndex{}, locations: map[*profile.Location]dictionary.LocationIndex{}}
-	r.Lose("comments", len(in.Comments))
-	if in.DropFrames != "" || in.KeepFrames != "" {
-		r.Lose("patterns of frames to display", 1)
+	r.prune()
+	if in.DocURL != "" {
+		r.Lose("link to a documentation", 1)
+	}
+	for _, l := range in.Location {
+		if l.IsFolded {
+			r.Lose("marks of locations that stand for several", 1)
+		}
 	}
 	for _, i := range r.types() {
 		r.profile(i)
@@ -178,26 +185,50 @@ type reader struct {
 	nodes      []importer.Node // by sample
 	attributes [][]dictionary.AttributeIndex
 	links      []dictionary.LinkIndex
+	comments   dictionary.AttributeIndex
 }
 
-// types returns the positions of the types to read, the default one first.
+// types returns the positions of the types to read. The first one is the type that pprof displays:
+// the default type, or the last one.
 func (r *reader) types() (types []int) {
-	timed := slices.ContainsFunc(r.in.SampleType, func(t *profile.ValueType) bool { return t.Unit == sampletype.UnitNanoseconds })
-	for i, t := range r.in.SampleType {
-		if timed && t.Type == sampletype.TypeSamples && t.Unit == sampletype.UnitCount {
-			r.Lose("numbers of samples", len(r.in.Sample))
+	all := r.in.SampleType
+	first := slices.IndexFunc(all, func(t *profile.ValueType) bool { return t.Type == r.in.DefaultSampleType })
+	if r.in.DefaultSampleType == "" || first < 0 {
+		first = len(all) - 1
+	}
+	order := []int{first}
+	for i := range all {
+		if i != first {
+			order = append(order, i)
+		}
+	}
+	// Numbers of samples are read only if no other type has their time.
+	slices.SortStableFunc(order[1:], func(a, b int) int { return cmp.Compare(r.observations(a), r.observations(b)) })
+	measured := map[sampletype.Measure]bool{}
+	for _, i := range order {
+		m := r.typeOf(i).Measure(r.in.Period)
+		m.Factor = 0
+		if measured[m] {
+			r.Lose("values of "+all[i].Type+", which measure the same as another type", len(r.in.Sample))
 			continue
 		}
+		measured[m] = true
 		types = append(types, i)
 	}
-	isDefault := func(i int) int {
-		if r.in.SampleType[i].Type == r.in.DefaultSampleType {
-			return 0
-		}
+	return types
+}
+
+func (r *reader) typeOf(i int) sampletype.Type {
+	t, period := r.in.SampleType[i], cmp.Or(r.in.PeriodType, &profile.ValueType{})
+	return sampletype.Interpret(t.Type, t.Unit, period.Type, period.Unit, r.in.Period)
+}
+
+// observations returns 1 for a type that counts observations.
+func (r *reader) observations(i int) int {
+	if r.typeOf(i).Counts {
 		return 1
 	}
-	slices.SortStableFunc(types, func(a, b int) int { return cmp.Compare(isDefault(a), isDefault(b)) })
-	return types
+	return 0
 }
 
 // profile adds the values of a type.
@@ -210,10 +241,13 @@ func (r *reader) profile(i int) {
 	if p := r.in.PeriodType; p != nil {
 		out.SetPeriod(p.Type, p.Unit, r.in.Period)
 	}
-	if r.in.TimeNanos > 0 {
-		out.SetTime(uint64(r.in.TimeNanos), uint64(max(r.in.DurationNanos, 0)))
+	if r.in.TimeNanos > 0 || r.in.DurationNanos > 0 {
+		out.SetTime(uint64(max(r.in.TimeNanos, 0)), uint64(max(r.in.DurationNanos, 0)))
 	}
 	r.decode()
+	if r.comments != 0 {
+		out.SetAttributes(r.comments)
+	}
 	for n, s := range r.in.Sample {
 		if s.Value[i] != 0 {
 			out.Add(importer.Sample{Attributes: r.attributes[n], Link: r.links[n], Node: r.nodes[n], Value: s.Value[i]})
@@ -226,33 +260,49 @@ func (r *reader) decode() {
 	if r.nodes != nil {
 		return
 	}
+	if len(r.in.Comments) > 0 {
+		comments := pcommon.NewValueSlice()
+		for _, c := range r.in.Comments {
+			comments.Slice().AppendEmpty().SetStr(strings.ToValidUTF8(c, "\uFFFD"))
+		}
+		r.comments = r.Attribute(semconv.PprofProfileComment, dictionary.MovedValue(comments), "")
+	}
 	for _, s := range r.in.Sample {
 		node := importer.Node(0)
 		for _, location := range slices.Backward(s.Location) {
 			node = r.Call(node, r.location(location))
+		}
+		if node == 0 {
+			node = r.Call(node, r.unnamed()) // pprof counts it; without a stack, it would be idle time
 		}
 		attributes, link := r.labels(s)
 		r.nodes, r.attributes, r.links = append(r.nodes, node), append(r.attributes, attributes), append(r.links, link)
 	}
 }
 
-// labels is the inverse of the labels that Writer writes. Labels with several values keep the
-// first.
+// labels is the inverse of the labels that Writer writes. Labels with several values keep the first
+// one, a text before a number.
 func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeIndex, link dictionary.LinkIndex) {
 	var trace pcommon.TraceID
 	var span pcommon.SpanID
 	if decodeID(trace[:], s.Label[labelTrace]) && decodeID(span[:], s.Label[labelSpan]) {
 		link = r.Link(trace, span)
 	}
-	for key, values := range s.Label {
+	for _, key := range slices.Sorted(maps.Keys(s.Label)) {
+		values := s.Label[key]
 		if link != 0 && (key == labelTrace || key == labelSpan) || len(values) == 0 {
 			continue
 		}
 		attributes = append(attributes, r.SharedAttr(key, values[0]))
-		r.Lose("further values of labels", len(values)-1)
+		r.Lose(furtherValues, len(values)-1)
 	}
-	for key, values := range s.NumLabel {
-		if _, text := s.Label[key]; text || len(values) == 0 {
+	for _, key := range slices.Sorted(maps.Keys(s.NumLabel)) {
+		values := s.NumLabel[key]
+		if len(s.Label[key]) > 0 {
+			r.Lose(furtherValues, len(values))
+			continue
+		}
+		if len(values) == 0 {
 			continue
 		}
 		unit := ""
@@ -260,11 +310,13 @@ func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeInd
 			unit = units[0]
 		}
 		attributes = append(attributes, r.Attribute(key, dictionary.IntValue(values[0]), unit))
-		r.Lose("further values of labels", len(values)-1)
+		r.Lose(furtherValues, len(values)-1)
 	}
 	slices.Sort(attributes)
 	return attributes, link
 }
+
+const furtherValues = "further values of labels"
 
 func decodeID(id []byte, texts []string) bool {
 	if len(texts) == 0 || len(texts[0]) != 2*len(id) {
@@ -290,7 +342,8 @@ func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
 		out.Lines = append(out.Lines, dictionary.Line{Function: r.Function(function), Line: max(line.Line, 0), Column: max(line.Column, 0)})
 	}
 	if len(out.Lines) == 0 && out.Mapping == 0 && out.Address == 0 {
-		out.Lines = []dictionary.Line{{Function: r.Function(dictionary.Function{Name: r.String(unnamed)})}}
+		r.locations[l] = r.unnamed()
+		return r.locations[l]
 	}
 	r.locations[l] = r.Location(out)
 	return r.locations[l]
@@ -298,6 +351,8 @@ func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
 
 // unnamed is the name of a function that a file does not describe.
 const unnamed = "(unknown)"
+
+func (r *reader) unnamed() dictionary.LocationIndex { return r.Frame(importer.Frame{Name: unnamed}) }
 
 func (r *reader) mapping(m *profile.Mapping) dictionary.MappingIndex {
 	if m == nil {

@@ -6,6 +6,10 @@
 package sampletype
 
 import (
+	"cmp"
+	"math"
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -36,16 +40,52 @@ var clocks = map[string]Clock{
 // counts lists sample types that count observations; the period type states of what.
 var counts = map[string]bool{"samples": true, "sample": true}
 
-// units maps time units, as named by pprof and UCUM, to nanoseconds.
-var units = map[string]float64{
-	"nanoseconds": 1, "nanosecond": 1, "ns": 1, "microseconds": 1e3, "us": 1e3, "milliseconds": 1e6, "ms": 1e6,
-	"seconds": 1e9, "s": 1e9,
+// quantity is a unit in terms of a base unit.
+type quantity struct {
+	base   string
+	factor int64
+}
+
+// units maps units of time and memory to nanoseconds and bytes: those of UCUM, and those that pprof
+// accepts (internal/measurement/measurement.go), also in the plural and in upper case.
+var units = map[string]quantity{
+	"ns": {UnitNanoseconds, 1}, "nanosecond": {UnitNanoseconds, 1},
+	"us": {UnitNanoseconds, 1e3}, "\u00b5s": {UnitNanoseconds, 1e3}, "\u03bcs": {UnitNanoseconds, 1e3}, "microsecond": {UnitNanoseconds, 1e3},
+	"ms": {UnitNanoseconds, 1e6}, "millisecond": {UnitNanoseconds, 1e6},
+	"s": {UnitNanoseconds, 1e9}, "sec": {UnitNanoseconds, 1e9}, "second": {UnitNanoseconds, 1e9},
+	"min": {UnitNanoseconds, 60e9}, "minute": {UnitNanoseconds, 60e9},
+	"h": {UnitNanoseconds, 3600e9}, "hr": {UnitNanoseconds, 3600e9}, "hour": {UnitNanoseconds, 3600e9},
+
+	"b": {UnitBytes, 1}, "by": {UnitBytes, 1}, "byte": {UnitBytes, 1}, "kiby": {UnitBytes, 1 << 10}, "miby": {UnitBytes, 1 << 20},
+	"kb": {UnitBytes, 1 << 10}, "kbyte": {UnitBytes, 1 << 10}, "kilobyte": {UnitBytes, 1 << 10},
+	"mb": {UnitBytes, 1 << 20}, "mbyte": {UnitBytes, 1 << 20}, "megabyte": {UnitBytes, 1 << 20},
+	"gb": {UnitBytes, 1 << 30}, "gbyte": {UnitBytes, 1 << 30}, "gigabyte": {UnitBytes, 1 << 30},
+}
+
+// longestUnit is the length of the longest unit in its plural.
+const longestUnit = len("microseconds")
+
+func quantityOf(unit string) quantity {
+	if len(unit) > longestUnit {
+		return quantity{}
+	}
+	unit = strings.ToLower(unit)
+	return cmp.Or(units[unit], units[strings.TrimSuffix(unit, "s")])
+}
+
+// nanoseconds returns the number of nanoseconds of a unit, 0 if it is no unit of time.
+func nanoseconds(unit string) float64 {
+	if q := quantityOf(unit); q.base == UnitNanoseconds {
+		return float64(q.factor)
+	}
+	return 0
 }
 
 // Names of units and of the count type that backends know.
 const (
 	UnitCount       = "count"
 	UnitNanoseconds = "nanoseconds"
+	UnitBytes       = "bytes"
 	TypeSamples     = "samples"
 )
 
@@ -69,20 +109,49 @@ func Of(view dictionary.View, profile pprofile.Profile) (t Type, ok bool) {
 	var ok1, ok2 bool
 	t.Name, t.Unit, ok1 = view.ValueType(profile.SampleType())
 	t.PeriodName, t.PeriodUnit, ok2 = view.ValueType(profile.PeriodType())
-	if clocks[t.PeriodName] != None && profile.Period() > 0 {
-		t.Period = float64(profile.Period()) * units[t.PeriodUnit]
+	return Interpret(t.Name, t.Unit, t.PeriodName, t.PeriodUnit, profile.Period()), ok1 && ok2
+}
+
+// Interpret interprets types by their names and units.
+func Interpret(name, unit, periodName, periodUnit string, period int64) Type {
+	t := Type{Name: name, Unit: unit, PeriodName: periodName, PeriodUnit: periodUnit}
+	if clocks[t.PeriodName] != None && period > 0 {
+		t.Period = float64(period) * nanoseconds(t.PeriodUnit)
 	}
 	switch {
 	case t.Unit == UnitCount && counts[t.Name]:
 		t.Counts, t.Clock = true, clocks[t.PeriodName]
-	case t.Unit == UnitCount && clocks[t.Name] != None && t.Name == t.PeriodName && units[t.PeriodUnit] > 0:
+	case t.Unit == UnitCount && clocks[t.Name] != None && t.Name == t.PeriodName && nanoseconds(t.PeriodUnit) > 0:
 		// async-profiler 4.1 and later names the sample type after the event: ctimer/count with a
 		// period in ctimer/ns. JFR recordings that it converts say cpu/count with cpu/nanoseconds.
 		t.Counts, t.Clock = true, clocks[t.Name]
-	case units[t.Unit] > 0:
+	case nanoseconds(t.Unit) > 0:
 		t.Clock = clocks[t.Name]
 	}
-	return t, ok1 && ok2
+	return t
+}
+
+// Measure is what weights measure, and the number of its units that a value of 1 weighs. Weights of
+// profiles with the same name and unit add up.
+type Measure struct {
+	Name, Unit string
+	Factor     int64
+}
+
+// Measure returns the measure of a profile with these types and a period. Times are nanoseconds,
+// memory is bytes. An observation weighs the period if that is a time.
+func (t Type) Measure(period int64) Measure {
+	switch {
+	case t.Counts && t.Clock != None && t.Period >= 1:
+		return Measure{string(t.Clock), UnitNanoseconds, int64(min(t.Period, math.MaxInt64/2))}
+	case t.Counts && t.PeriodUnit == UnitNanoseconds && period > 0: // another kind of time, such as off_cpu
+		return Measure{t.PeriodName, UnitNanoseconds, period}
+	}
+	q := cmp.Or(quantityOf(t.Unit), quantity{t.Unit, 1})
+	if !t.Counts && t.Clock != None {
+		return Measure{string(t.Clock), q.base, q.factor}
+	}
+	return Measure{t.Name, q.base, q.factor}
 }
 
 // Nanoseconds returns the number of nanoseconds that a value of 1 represents: the period if values
@@ -94,6 +163,6 @@ func (t Type) Nanoseconds() float64 {
 	case t.Counts:
 		return t.Period
 	default:
-		return units[t.Unit]
+		return nanoseconds(t.Unit)
 	}
 }

@@ -73,7 +73,7 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 	if len(location.Lines) == 0 {
 		shared.Name = c.addressName()
 		c.guess(&shared, frameType)
-		location.Lines = []Line{{Frame: c.intern(shared, out)}}
+		location.Lines, location.Unnamed = []Line{{Frame: c.intern(shared, out)}}, true
 	}
 	i = LocationIndex(len(out.Locations))
 	c.locations[index] = i
@@ -124,7 +124,8 @@ const maxBase = 200
 
 func baseName(file string) string { return Clip(path.Base(file), maxBase) }
 
-// addressName returns a name for native code without symbols: its binary and the address in it.
+// addressName returns a name for native code without symbols: its binary and the offset in the file
+// (https://github.com/google/pprof/blob/main/proto/profile.proto, Mapping.file_offset).
 func (c *code) addressName() string {
 	address := c.scratch.Address
 	if address == 0 {
@@ -132,7 +133,7 @@ func (c *code) addressName() string {
 	}
 	c.view.Mapping(c.scratch.Mapping, &c.mapping)
 	if file := c.text(c.mapping.Filename); file != "" && address >= c.mapping.Start {
-		return fmt.Sprintf("%s+0x%x", baseName(file), address-c.mapping.Start)
+		return fmt.Sprintf("%s+0x%x", baseName(file), address-c.mapping.Start+c.mapping.FileOffset)
 	}
 	return "0x" + strconv.FormatUint(address, 16)
 }

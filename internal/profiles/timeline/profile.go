@@ -82,6 +82,7 @@ type Stack []LocationIndex
 // each is the caller of the one before it.
 type Location struct {
 	Lines   []Line
+	Unnamed bool // the profiler states no function: the only line is named after the address
 	Address uint64
 	Source  dictionary.LocationIndex
 }

@@ -52,7 +52,7 @@ func (r *Reader) Read(p pprofile.Profile) *Profile {
 		Links: make([]Link, 1), Stacks: r.stacks, Locations: r.locations, Frames: r.frames,
 		View: r.view, OTLP: p, Start: uint64(p.Time()), Symbolicated: r.symbolicated,
 	}
-	if p.DurationNano() > 0 {
+	if p.Time() > 0 && p.DurationNano() > 0 {
 		r.out.End = r.out.Start + p.DurationNano()
 	}
 	scale := r.scale()

@@ -14,21 +14,19 @@ const unitNanoseconds = sampletype.UnitNanoseconds
 
 // scale converts values to weights.
 type scale struct {
-	nanoseconds int64 // duration of one observation; 0 = weights are the values
-	gaps        bool  // weigh by the gaps between samples
-	counts      bool  // values count observations
+	factor int64 // weight of a value of 1
+	gaps   bool  // weigh by the gaps between samples
+	counts bool  // values count observations
 }
 
 func (s scale) of(value int64) int64 {
 	switch {
-	case s.nanoseconds == 0:
-		return value
-	case value > math.MaxInt64/s.nanoseconds:
+	case value > math.MaxInt64/s.factor:
 		return math.MaxInt64
-	case value < math.MinInt64/s.nanoseconds:
+	case value < math.MinInt64/s.factor:
 		return math.MinInt64
 	}
-	return value * s.nanoseconds
+	return value * s.factor
 }
 
 // count returns the number of observations of a value.
@@ -45,20 +43,10 @@ func (r *reader) scale() scale {
 	if !ok {
 		r.out.Broken++
 	}
-	counts := t.Unit == sampletype.UnitCount
-	switch period := r.profile.Period(); {
-	case t.Counts && t.Clock != sampletype.None && t.Period >= 1:
-		r.out.Measure = Measure{string(t.Clock), unitNanoseconds}
-		return scale{nanoseconds: int64(min(t.Period, math.MaxInt64/2)), gaps: t.Clock == sampletype.Wall, counts: true}
-	case t.Counts && t.PeriodUnit == unitNanoseconds && period > 0: // another kind of time, such as off_cpu
-		r.out.Measure = Measure{t.PeriodName, unitNanoseconds}
-		return scale{nanoseconds: period, counts: true}
-	case !t.Counts && t.Clock != sampletype.None:
-		r.out.Measure = Measure{string(t.Clock), unitNanoseconds}
-		return scale{nanoseconds: int64(t.Nanoseconds())}
-	}
-	r.out.Measure = Measure{t.Name, t.Unit}
-	return scale{counts: counts}
+	m := t.Measure(r.profile.Period())
+	r.out.Measure = Measure{m.Name, m.Unit}
+	weighed := t.Counts && m.Unit == unitNanoseconds
+	return scale{factor: m.Factor, gaps: weighed && t.Clock == sampletype.Wall, counts: t.Unit == sampletype.UnitCount}
 }
 
 // weigh sorts the samples of each thread by time. In wall-clock profiles, the weight of samples
@@ -76,7 +64,7 @@ func (r *reader) weigh(s scale) {
 			continue
 		}
 		at := func(o *Sample) uint64 { return o.Time }
-		WeighByGaps(samples, at, uint64(s.nanoseconds), 0, func(o *Sample, nanoseconds int64) {
+		WeighByGaps(samples, at, uint64(s.factor), 0, func(o *Sample, nanoseconds int64) {
 			if r.profile.Samples().At(int(o.Source)).Values().Len() == 0 {
 				o.Weight = nanoseconds
 			}
