@@ -115,7 +115,7 @@ func (v *viewer) build(header http.Header, r *http.Request, answer func(*http.Re
 		out = response{status: http.StatusInternalServerError}
 		if f, ok := errors.AsType[failure](err); ok {
 			out.status = f.status
-		} else if errors.Is(err, timeline.ErrTooLarge) {
+		} else if errors.Is(err, timeline.ErrTooLarge) || errors.Is(err, timeline.ErrNegative) {
 			out.status = http.StatusUnprocessableEntity
 		}
 		header.Set("Content-Type", "application/json")

@@ -35,6 +35,9 @@ func NewWriter(out io.Writer) *Writer {
 // Add adds the weights of the selected samples of a profile to their stacks. Samples without a
 // stack are lost.
 func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	if err := p.CheckPositive(filter); err != nil { // flamegraph.pl skips such lines
+		return err
+	}
 	weights := map[timeline.StackIndex]int64{}
 	for _, s := range p.Selected(filter) {
 		if s.Stack != 0 {
@@ -64,8 +67,7 @@ func line(p *timeline.Profile, stack timeline.StackIndex) (text string, frames i
 	return strings.Join(names, ";"), len(names)
 }
 
-// Close writes the file, in the order of the stacks. Weights that are not positive are not written:
-// tools do not display them.
+// Close writes the file, in the order of the stacks. Weights of 0 are not written.
 func (w *Writer) Close() error {
 	stacks := make([]string, 0, len(w.weights))
 	for stack, weight := range w.weights {

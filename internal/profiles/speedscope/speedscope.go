@@ -58,6 +58,9 @@ func NewWriter(out io.Writer, title string) *Writer {
 // Add writes the selected samples of a profile, one thread after another. Threads of different
 // profiles are not merged.
 func (w *Writer) Add(p *timeline.Profile, filter timeline.Filter) error {
+	if err := p.CheckPositive(filter); err != nil { // speedscope rejects such a file
+		return err
+	}
 	stacks := make([][]int32, len(p.Stacks))
 	for t := range p.Threads {
 		thread := timeline.ThreadIndex(t)
@@ -190,13 +193,13 @@ type weigher struct {
 	count int
 }
 
-// next returns the pause before a sample and the weight of the sample. Weights that are not
-// positive (two samples at the same time, or freed memory) are not displayed.
+// next returns the pause before a sample and the weight of the sample, which is 0 if two samples
+// have the same time.
 func (w *weigher) next(s *timeline.Sample) (gap, weight int64) {
 	if w.unit == unitNanoseconds && s.Time > w.at {
 		gap = int64(s.Time - w.at)
 	}
-	w.at = max(w.at, s.Time) + uint64(max(s.Weight, 0))
+	w.at = max(w.at, s.Time) + uint64(s.Weight)
 	return gap, s.Weight
 }
 

@@ -159,6 +159,16 @@ func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool)
 	}
 }
 
+// CheckPositive returns ErrNegative if a selected sample has a negative weight.
+func (p *Profile) CheckPositive(f Filter) error {
+	for _, s := range p.Selected(f) {
+		if s.Weight < 0 {
+			return ErrNegative
+		}
+	}
+	return nil
+}
+
 // FindThread returns the thread with an ID.
 func (p *Profile) FindThread(id string) (ThreadIndex, bool) {
 	for i := range p.Threads {

@@ -103,6 +103,9 @@ type occurrence struct {
 
 func (d *describer) add(s Selection) error {
 	p := s.Profile
+	if err := p.CheckPositive(s.Filter); err != nil {
+		return err
+	}
 	wanted := slices.Index(p.Frames, d.wanted)
 	if wanted < 0 {
 		return nil
@@ -110,7 +113,7 @@ func (d *describer) add(s Selection) error {
 	d.described, d.mappings, d.collected = map[dictionary.LocationIndex]bool{}, map[dictionary.MappingIndex]bool{}, map[dictionary.AttributeIndex]bool{}
 	stacks, sums := make([]*occurrence, len(p.Stacks)), make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
-		if sample.Weight <= 0 {
+		if sample.Weight == 0 {
 			continue
 		}
 		if stacks[sample.Stack] == nil {

@@ -109,13 +109,16 @@ type sum struct{ weight, count int64 }
 
 func (b *builder) add(s Selection) error {
 	p := s.Profile
+	if err := p.CheckPositive(s.Filter); err != nil {
+		return err
+	}
 	numbers, err := b.number(p)
 	if err != nil {
 		return err
 	}
 	sums := make([]sum, len(p.Stacks))
 	for _, sample := range p.Selected(s.Filter) {
-		if sample.Weight > 0 { // memory that was freed has no width
+		if sample.Weight > 0 {
 			sums[sample.Stack].weight += sample.Weight
 			sums[sample.Stack].count += sample.Count
 		}

@@ -65,6 +65,9 @@ type moment struct {
 
 // add collects the samples of a profile.
 func (o *Ordered) add(b *builder, s Selection) error {
+	if err := s.Profile.CheckPositive(s.Filter); err != nil {
+		return err
+	}
 	numbers, err := b.number(s.Profile)
 	if err != nil {
 		return err
@@ -75,7 +78,7 @@ func (o *Ordered) add(b *builder, s Selection) error {
 	}
 	paths := map[timeline.StackIndex]known{0: {}}
 	for _, sample := range s.Profile.Selected(s.Filter) {
-		if sample.Time == 0 || sample.Weight <= 0 {
+		if sample.Time == 0 || sample.Weight == 0 {
 			continue
 		}
 		if len(o.moments) == maxMoments {
