@@ -117,3 +117,31 @@ func TestImportIsGuarded(t *testing.T) {
 	status, _, text = h.post("/api/import", strings.NewReader(file), "Sec-Fetch-Site", "same-origin")
 	assert.Equal(t, http.StatusOK, status, text)
 }
+
+// TestImportOfNegativeValues: the list has the total of a difference of profiles; graphs and formats
+// without negative values reject it with a reason.
+func TestImportOfNegativeValues(t *testing.T) {
+	h := start(t, nil)
+	data, err := os.ReadFile(filepath.Join(golden.Root(t), "internal/profiles/pprof/testdata/foreign/pprof-diff-base-negative.pb.gz"))
+	require.NoError(t, err)
+	status, _, text := h.post("/api/import?name=diff", bytes.NewReader(data))
+	require.Equal(t, http.StatusOK, status, text)
+	for _, p := range get[overviewAnswer](h, "overview").Profiles {
+		if p.Measure.Type != "inuse_space" {
+			continue
+		}
+		assert.Equal(t, int64(-94_769_662), p.Weight)
+		for path, want := range map[string]int{
+			"flame": http.StatusUnprocessableEntity, "download/collapsed": http.StatusUnprocessableEntity, "download/speedscope": http.StatusUnprocessableEntity,
+			"download/pprof": http.StatusOK, "download/firefox": http.StatusOK, "download/otlp": http.StatusOK,
+		} {
+			response, content := h.request("/api/" + path + "?profile=" + p.ID)
+			assert.Equal(t, want, response.StatusCode, path)
+			if want != http.StatusOK {
+				assert.Contains(t, string(content), "negative", path)
+			}
+		}
+		return
+	}
+	t.Error("the list has no profile of inuse_space")
+}

@@ -331,7 +331,11 @@ func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
 		return index
 	}
 	out := dictionary.Location{Mapping: r.mapping(l.Mapping), Address: l.Address}
-	for _, line := range l.Line {
+	lines := l.Line
+	if l.Address != 0 && !slices.ContainsFunc(lines, named) {
+		lines = nil // such as the location of Go's threadcreate profile
+	}
+	for _, line := range lines {
 		function := dictionary.Function{Name: r.String(unnamed)}
 		if f := line.Function; f != nil {
 			function = dictionary.Function{Name: r.SharedString(f.Name), Filename: r.SharedString(f.Filename), StartLine: max(f.StartLine, 0)}
@@ -347,6 +351,12 @@ func (r *reader) location(l *profile.Location) dictionary.LocationIndex {
 	}
 	r.locations[l] = r.Location(out)
 	return r.locations[l]
+}
+
+// named reports whether a line states a function.
+func named(line profile.Line) bool {
+	f := line.Function
+	return f != nil && (f.Name != "" || f.SystemName != "" || f.Filename != "")
 }
 
 // unnamed is the name of a function that a file does not describe.
