@@ -20,7 +20,7 @@ import (
 // rejectUnread returns the response to a request that is not read. It counts the request instead of
 // its items, because their number is unknown.
 func (r *sentryReceiver) rejectUnread(ctx context.Context) response {
-	r.telemetry.requestRejected(ctx, pipeline.ReasonBackpressure)
+	r.telemetry.requestRejected(ctx, &rejection{reason: pipeline.ReasonBackpressure})
 	return busyResponse(r.pauseSignals(r.pipelines.Signals()))
 }
 

@@ -72,7 +72,7 @@ func readCheckInQuery(fields map[string]any, query url.Values) error {
 
 // respondCheckIn responds as Relay does: it tells a job whether its check-in is valid, but never
 // that the collector is busy.
-func respondCheckIn(w http.ResponseWriter, r response) {
+func respondCheckIn(w http.ResponseWriter, _ *http.Request, r response) {
 	if r.status == http.StatusOK || r.status == http.StatusTooManyRequests {
 		w.WriteHeader(http.StatusAccepted)
 		return

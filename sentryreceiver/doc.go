@@ -10,7 +10,8 @@
 //	endpoints.go   the table of endpoints
 //	handler.go     authentication, body
 //	projects.go    projects that may send
-//	store.go, cron.go, security.go   endpoints without envelopes
+//	store.go, cron.go, security.go, otlp.go   endpoints without envelopes
+//	unknown.go      endpoints that do not exist
 //	ingest.go      the items of an envelope: admit, translate, deliver
 //	budget.go      memory of their output
 //	backpressure.go   rejection before the work, while pipelines are busy

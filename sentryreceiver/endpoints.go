@@ -19,11 +19,11 @@ type endpoint struct {
 
 	// For data endpoints: how to read an envelope from the request, and how to respond.
 	open       opener
-	isEnvelope func(*http.Request) bool            // the body is an envelope, which may name the sender; nil = never
-	tunnel     bool                                // only the envelope names the sender
-	anonymous  bool                                // senders have no credentials
-	maxBody    int64                               // bytes; 0 = max_request_body_size
-	respond    func(http.ResponseWriter, response) // nil = the response that SDKs expect
+	isEnvelope func(*http.Request) bool                           // the body is an envelope, which may name the sender; nil = never
+	tunnel     bool                                               // only the envelope names the sender
+	anonymous  bool                                               // senders have no credentials
+	maxBody    int64                                              // bytes; 0 = max_request_body_size
+	respond    func(http.ResponseWriter, *http.Request, response) // nil = the response that SDKs expect
 
 	serve func(*sentryReceiver, http.ResponseWriter, *http.Request) // for other endpoints
 
@@ -42,7 +42,7 @@ var (
 )
 
 // endpointsOf returns the table of endpoints. The endpoints below /api are Relay's; current SDKs
-// use only the first one.
+// use only the first one, and those for OTLP.
 func endpointsOf(cfg *Config) []endpoint {
 	all := []endpoint{
 		{path: "/api/{project}/envelope", methods: post, open: openEnvelope, isEnvelope: always},
@@ -57,6 +57,7 @@ func endpointsOf(cfg *Config) []endpoint {
 		{path: "/api/relay/healthcheck/ready", methods: getOrHead, serve: (*sentryReceiver).serveReady},
 		{path: "/api/0/relays/live", methods: getOrHead, serve: (*sentryReceiver).serveLive},
 	}
+	all = append(all, otlpEndpoints()...) // otlp.go
 	if cfg.TunnelPath != "" {
 		all = append(all, endpoint{path: cfg.TunnelPath, methods: post, open: openEnvelope, isEnvelope: always, tunnel: true})
 	}
@@ -137,7 +138,7 @@ func (r *sentryReceiver) dispatch(w http.ResponseWriter, req *http.Request, endp
 	}
 	r.readRest(w, req)
 	if len(allowed) == 0 {
-		r.reject(w, req, &rejection{status: http.StatusNotFound, reason: reasonNotFound, detail: "no such endpoint"})
+		r.reject(w, req, unknownEndpoint(segments))
 		return
 	}
 	w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))

@@ -51,13 +51,18 @@ func FuzzEnvelopeRequest(f *testing.F) {
 
 // FuzzOtherEndpoints sends any body where no envelope is expected.
 func FuzzOtherEndpoints(f *testing.F) {
-	paths := map[string]string{"store": "store/", "report": "security/", "check-in": "cron/nightly/"}
+	paths := map[string]string{
+		"store": "store/", "report": "security/", "check-in": "cron/nightly/",
+		"otlp": "otlp/v1/logs", "protobuf": "otlp/v1/logs", // in JSON, and in protobuf
+	}
 	for _, body := range []string{"", "{}", "[]", "null", errorEvent, fullTransaction, checkIn, cspReport, "[" + nelReport + "]"} {
 		for endpoint := range paths {
 			f.Add(endpoint, []byte(body))
 		}
 		f.Add("store", ravenText(f, body))
 	}
+	f.Add("otlp", otlpMessages(f)["logs"].json)
+	f.Add("protobuf", otlpMessages(f)["logs"].proto)
 	logs := new(consumertest.LogsSink)
 	cfg := testConfig(func(c *Config) { c.HTTP.MaxRequestBodySize = 1 << 20 })
 	r, err := newSentryReceiver(cfg, receivertest.NewNopSettings(componentType))
@@ -66,6 +71,9 @@ func FuzzOtherEndpoints(f *testing.F) {
 	f.Fuzz(func(t *testing.T, endpoint string, body []byte) {
 		req := httptest.NewRequest("POST", "/api/42/"+paths[endpoint]+"?sentry_key=public", bytes.NewReader(body))
 		req.Header.Set("Content-Type", "application/json")
+		if endpoint == "protobuf" {
+			req.Header.Set("Content-Type", "application/x-protobuf")
+		}
 		w := httptest.NewRecorder()
 		logs.Reset()
 		r.handler(endpointsOf(cfg)).ServeHTTP(w, req)
@@ -73,7 +81,7 @@ func FuzzOtherEndpoints(f *testing.F) {
 		if w.Code >= 400 {
 			require.Zero(t, logs.LogRecordCount())
 		}
-		if w.Code != 202 {
+		if w.Code != 202 && endpoint != "protobuf" {
 			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		}
 	})

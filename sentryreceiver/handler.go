@@ -37,7 +37,7 @@ func (r *sentryReceiver) serve(w http.ResponseWriter, sub *submission) {
 	case err != nil:
 		r.reject(w, sub.req, rejectionOf(err))
 	case sub.respond != nil:
-		sub.respond(w, response)
+		sub.respond(w, sub.req, response)
 	default:
 		response.write(w)
 	}
@@ -164,18 +164,28 @@ func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *pr
 
 // reject responds to a request that is rejected completely, and counts it.
 func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *rejection) {
-	r.telemetry.requestRejected(req.Context(), why.reason)
-	level := zap.DebugLevel
-	if notices.Shared.Report(r.notice("requests", why.reason, why.Error())) {
+	r.telemetry.requestRejected(req.Context(), why)
+	level, subject, detail := zap.DebugLevel, "requests", why.Error()
+	fields := []zap.Field{zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why)}
+	if why.asked != "" {
+		subject += " to " + why.asked
+		detail += ": " + why.path
+		fields = append(fields, zap.String("path", why.path))
+	}
+	if notices.Shared.Report(r.notice(subject, why.reason, detail)) {
 		level = zap.InfoLevel // once: a new user has only the log and the viewer
 		if why == errLoop {
 			level = zap.ErrorLevel
 		}
 	}
-	r.logger.Log(level, "Request rejected", zap.Int("status", why.status), zap.String("reason", why.reason), zap.Error(why))
+	r.logger.Log(level, "Request rejected", fields...)
 	response := why.response()
 	if why == errBusy {
 		response.limits = r.pause(reasonBytesInFlight, everyType...)
+	}
+	if isOTLP(req) {
+		respondOTLP(w, req, response)
+		return
 	}
 	response.write(w)
 }

@@ -49,7 +49,7 @@ func TestRoutes(t *testing.T) {
 		{"PUT", "/api/42/cron/nightly/", 405, `{"detail":"method not allowed"}`},
 		{"GET", "/api/42/cron/", 404, `{"detail":"no such endpoint"}`},
 		{"GET", "/api/42/cron/nightly/public/x/", 404, `{"detail":"no such endpoint"}`},
-		{"POST", "/api/42/minidump/", 404, `{"detail":"no such endpoint"}`},
+		{"POST", "/api/42/minidump/", 404, `{"detail":"no such endpoint","causes":["only the sentry_tee extension accepts crash reports and uploads, and forwards them to Sentry"]}`},
 		{"GET", "/", 404, `{"detail":"no such endpoint"}`},
 		{"POST", "/", 404, `{"detail":"no such endpoint"}`},
 		{"POST", "/tunnel", 404, `{"detail":"no such endpoint"}`},

@@ -139,6 +139,7 @@ func (in *ingestion) abandonTrials() {
 }
 
 func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discard.Error) {
+	in.outcomes.unusable = why
 	if why.Reason == discard.ReasonExceedSizeLimit || why.Reason == jsonscan.ReasonTooLarge || why.Reason == discard.ReasonTooMuchMemory {
 		in.outcomes.tooLarge = why
 	}

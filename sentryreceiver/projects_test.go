@@ -48,6 +48,7 @@ func TestStrangersAreNotRead(t *testing.T) {
 		"/api/42/store/?sentry_key=" + stranger:    nil,
 		"/api/42/envelope/":                        dsn,
 		"/tunnel":                                  dsn,
+		"/api/42/integration/otlp/v1/traces/?sentry_key=" + stranger: nil,
 	} {
 		begin = encode(t, "gzip", begin, bytes.Repeat([]byte("a"), 256<<10))[:max(100, len(begin))]
 		body := &countingReader{Reader: io.MultiReader(bytes.NewReader(begin), bytes.NewReader(make([]byte, 8<<20)))}
@@ -57,7 +58,7 @@ func TestStrangersAreNotRead(t *testing.T) {
 		assert.Equal(t, http.StatusForbidden, got.status, "%s: %s", path, got.text)
 		assert.EqualValues(t, len(begin)+8<<20, body.n.Load(), "%s: read to its end", path)
 	}
-	assert.Equal(t, map[string]int64{"reason=key_unknown": 4}, h.rejected())
+	assert.Equal(t, map[string]int64{"reason=key_unknown": 5}, h.rejected())
 }
 
 type countingReader struct {
@@ -97,10 +98,15 @@ func TestProjects(t *testing.T) {
 			"store":              {"/api/" + test.project + "/store/?sentry_key=" + test.key, errorEvent, "event"},
 			"security":           {"/api/" + test.project + "/security/?sentry_key=" + test.key, `{"csp-report":{}}`, "raw_security"},
 			"cron":               {"/api/" + test.project + "/cron/nightly/" + test.key + "/?status=ok", "", "check_in"},
+			"otlp":               {"/api/" + test.project + "/integration/otlp/v1/logs/?sentry_key=" + test.key, `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{}]}]}]}`, "otel_logs_data"},
 		} {
 			t.Run(name+" "+endpoint, func(t *testing.T) {
 				s := startSignals(t, twoProjects)
-				got := s.do(s.request("POST", sent.path, strings.NewReader(sent.body)))
+				req := s.request("POST", sent.path, strings.NewReader(sent.body))
+				if endpoint == "otlp" {
+					req.Header.Set("Content-Type", "application/json")
+				}
+				got := s.do(req)
 				if test.reason == "" {
 					assert.Less(t, got.status, 300, got.text)
 					assert.Equal(t, map[string]int64{"outcome=accepted type=" + sent.item: 1}, s.items())
@@ -108,7 +114,11 @@ func TestProjects(t *testing.T) {
 					return
 				}
 				assert.Equal(t, http.StatusForbidden, got.status)
-				assert.Equal(t, `{"detail":"event submission rejected with_reason: ProjectId"}`, got.text, "Relay's, whatever it was")
+				if endpoint == "otlp" {
+					assert.Contains(t, got.text, `"event submission rejected with_reason: ProjectId"`)
+				} else {
+					assert.Equal(t, `{"detail":"event submission rejected with_reason: ProjectId"}`, got.text, "Relay's, whatever it was")
+				}
 				assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
 				assert.Equal(t, map[string]int64{"reason=" + test.reason: 1}, s.rejected())
 				assert.Empty(t, s.items(), "they are not read")
@@ -224,7 +234,11 @@ func TestTunnel(t *testing.T) {
 				return
 			}
 			assert.NotEmpty(t, got.Detail)
-			assert.Equal(t, map[string]int64{"reason=" + test.reason: 1}, s.rejected())
+			want := "reason=" + test.reason
+			if test.status == 404 {
+				want = "endpoint=other " + want
+			}
+			assert.Equal(t, map[string]int64{want: 1}, s.rejected())
 			assert.Zero(t, s.logs.LogRecordCount())
 		})
 	}

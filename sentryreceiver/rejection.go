@@ -20,6 +20,8 @@ type rejection struct {
 	reason string // metric attribute
 	detail string // what failed, for people
 	cause  string // why; "" if detail is complete
+	asked  string // metric attribute of requests to unknown endpoints, see unknownEndpoint
+	path   string // of these, for the log
 }
 
 func (r *rejection) Error() string {

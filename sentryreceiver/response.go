@@ -20,6 +20,8 @@ type response struct {
 	status int
 	limits []sentry.RateLimit
 
+	unusable *discard.Error // of an item, if nothing was accepted
+
 	ID     string   `json:"id,omitempty"` // event ID, 32 hex digits
 	Detail string   `json:"detail,omitempty"`
 	Causes []string `json:"causes,omitempty"`
@@ -52,6 +54,7 @@ type outcomes struct {
 	delivered bool              // a pipeline accepted an item
 	refused   []pipeline.Signal // that SDKs should pause
 	tooLarge  *discard.Error    // the error of the last item that was too large
+	unusable  *discard.Error    // the error of the last item that was discarded
 }
 
 func (o *outcomes) add(outcome pipeline.Outcome) {
@@ -85,7 +88,7 @@ func (in *ingestion) response() response {
 		return response{status: http.StatusBadRequest, Detail: "the pipeline rejected the data permanently",
 			Causes: []string{"at least one exporter cannot use the data; see the log of the collector"}}
 	}
-	return response{status: http.StatusOK, ID: in.eventID()}
+	return response{status: http.StatusOK, ID: in.eventID(), unusable: in.outcomes.unusable}
 }
 
 // typesWithEventID lists the item types for which Relay generates an event ID if the envelope has

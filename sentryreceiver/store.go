@@ -45,7 +45,7 @@ func openStoreQuery(sub *submission, body *httpbody.Body) (*sentry.Envelope, err
 }
 
 // respondPixel responds with an image, because browsers log an error for any other content.
-func respondPixel(w http.ResponseWriter, r response) {
+func respondPixel(w http.ResponseWriter, _ *http.Request, r response) {
 	if r.status != http.StatusOK {
 		r.write(w)
 		return

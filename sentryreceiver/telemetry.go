@@ -141,8 +141,12 @@ func (t *telemetry) withoutTransaction(ctx context.Context, all []sentryitems.Un
 
 func (t *telemetry) bytesTaken(ctx context.Context, delta int64) { t.bytesInFlight.Add(ctx, delta) }
 
-func (t *telemetry) requestRejected(ctx context.Context, reason string) {
-	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", reason)))
+func (t *telemetry) requestRejected(ctx context.Context, why *rejection) {
+	attributes := []attribute.KeyValue{attribute.String("reason", why.reason)}
+	if why.asked != "" {
+		attributes = append(attributes, attribute.String("endpoint", why.asked))
+	}
+	t.requestsRejected.Add(ctx, 1, metric.WithAttributes(attributes...))
 }
 
 func (t *telemetry) connectionClosed(reason string) {

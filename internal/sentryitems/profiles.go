@@ -82,10 +82,7 @@ func (t *Translation) claimOutput(item *sentry.Item, subject profile.Subject) *d
 	if t.settings.KeepOriginalPayload {
 		weight += int64(len(item.Payload))
 	}
-	if err := t.claim(weight); err != nil {
-		return discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
-	}
-	return nil
+	return t.reserve(weight)
 }
 
 func (t *Translation) profileIDs(subject profile.Subject) []dedup.ID {

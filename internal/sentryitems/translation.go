@@ -48,6 +48,11 @@ var Types = map[sentry.ItemType]Type{
 	sentry.ItemSession:      {onlyMetrics, limited, (*Translation).session},
 	sentry.ItemSessions:     {onlyMetrics, limited, (*Translation).sessions},
 	sentry.ItemClientReport: {onlyMetrics, limited, (*Translation).clientReport},
+
+	sentry.ItemOtelTracesData:   {onlyTraces, unlimited, (*Translation).otlpTraces}, // otlp.go
+	sentry.ItemOtelLogsData:     {onlyLogs, unlimited, (*Translation).otlpLogs},
+	sentry.ItemOtelMetricsData:  {onlyMetrics, unlimited, (*Translation).otlpMetrics},
+	sentry.ItemOtelProfilesData: {onlyProfiles, unlimited, (*Translation).otlpProfiles},
 }
 
 // Type describes how items of one type are translated.
@@ -57,8 +62,8 @@ type Type struct {
 	translate func(*Translation, *sentry.Item) Result
 }
 
-// Values of Type.limited. Profiles have a configured limit instead, and described items are not
-// decoded.
+// Values of Type.limited. Profiles have a configured limit instead, described items are not
+// decoded, and OTLP is limited by its memory.
 const (
 	limited   = true
 	unlimited = false
@@ -66,6 +71,7 @@ const (
 
 var (
 	profilesOrMetrics = []pipeline.Signal{pipeline.SignalProfiles, pipeline.SignalMetrics}
+	onlyProfiles      = []pipeline.Signal{pipeline.SignalProfiles}
 	onlyTraces        = []pipeline.Signal{pipeline.SignalTraces}
 	onlyLogs          = []pipeline.Signal{pipeline.SignalLogs}
 	logsOrMetrics     = []pipeline.Signal{pipeline.SignalLogs, pipeline.SignalMetrics}

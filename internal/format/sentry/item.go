@@ -112,17 +112,23 @@ const (
 
 	// Retired types, types reserved for Sentry's ingest, and types that browsers send instead of
 	// SDKs: known and dropped.
-	ItemStatsd         ItemType = "statsd"
-	ItemMetricBuckets  ItemType = "metric_buckets"
-	ItemMetricMeta     ItemType = "metric_meta"
-	ItemRawSecurity    ItemType = "raw_security"
-	ItemSecurity       ItemType = "security"
-	ItemNel            ItemType = "nel"
-	ItemUnrealReport   ItemType = "unreal_report"
-	ItemFormData       ItemType = "form_data"
-	ItemOtelSpan       ItemType = "otel_span"
-	ItemOtelLog        ItemType = "otel_log"
-	ItemOtelTracesData ItemType = "otel_traces_data"
+	ItemStatsd        ItemType = "statsd"
+	ItemMetricBuckets ItemType = "metric_buckets"
+	ItemMetricMeta    ItemType = "metric_meta"
+	ItemRawSecurity   ItemType = "raw_security"
+	ItemSecurity      ItemType = "security"
+	ItemNel           ItemType = "nel"
+	ItemUnrealReport  ItemType = "unreal_report"
+	ItemFormData      ItemType = "form_data"
+	ItemOtelSpan      ItemType = "otel_span"
+	ItemOtelLog       ItemType = "otel_log"
+
+	// OTLP messages, as protobuf or JSON. Requests to OTLP endpoints become such items; the first
+	// type is Relay's, the others follow it.
+	ItemOtelTracesData   ItemType = "otel_traces_data"
+	ItemOtelLogsData     ItemType = "otel_logs_data"
+	ItemOtelMetricsData  ItemType = "otel_metrics_data"
+	ItemOtelProfilesData ItemType = "otel_profiles_data"
 )
 
 // Content types. Compare them case-insensitively.
@@ -135,6 +141,7 @@ const (
 	ContentTypeTraceAttachment = "application/vnd.sentry.trace-attachment"
 	ContentTypeAttachmentV2    = "application/vnd.sentry.attachment.v2" // another name of the above
 	ContentTypePerfetto        = "application/x-perfetto-trace"
+	ContentTypeProtobuf        = "application/x-protobuf"
 )
 
 // itemCategories maps every known item type to the data category in which Relay counts it
@@ -169,6 +176,10 @@ var itemCategories = map[ItemType]Category{
 	ItemOtelSpan:        CategorySpan,
 	ItemOtelLog:         CategoryLogItem,
 	ItemOtelTracesData:  CategorySpan,
+
+	ItemOtelLogsData:     CategoryLogItem,
+	ItemOtelMetricsData:  CategoryTraceMetric,
+	ItemOtelProfilesData: CategoryProfileChunk,
 }
 
 // Known reports whether the type is one of the constants. Clients choose item types freely, so only

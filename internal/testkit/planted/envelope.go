@@ -21,7 +21,7 @@ func (p *Planter) Envelope(body []byte) []byte {
 		payload := item.Payload
 		var document any
 		if json.Unmarshal(payload, &document) == nil {
-			if strings.HasPrefix(string(item.Header.Type), "profile") {
+			if strings.Contains(string(item.Header.Type), "profile") {
 				p.profile(document, string(item.Header.Type))
 			} else {
 				document = p.Plant(document, string(item.Header.Type))

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryitems
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/plog"
+	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+)
+
+// ReasonInvalidOTLP is the reason for an item that is not an OTLP message in its encoding.
+const ReasonInvalidOTLP discard.Reason = "invalid_otlp"
+
+// otlp is an OTLP message of a signal.
+type otlp[M any] struct {
+	size        *otlpsize.Message
+	copies      int64 // in memory: scrubbing rebuilds the tables of profiles
+	proto, json func([]byte) (M, error)
+	resources   func(M) int // their number
+	adopt       func(M, fromsentry.Source)
+}
+
+var (
+	otlpTraces = otlp[ptrace.Traces]{otlpsize.Traces, 1, new(ptrace.ProtoUnmarshaler).UnmarshalTraces, new(ptrace.JSONUnmarshaler).UnmarshalTraces,
+		func(m ptrace.Traces) int { return m.ResourceSpans().Len() }, fromsentry.AdoptTraces}
+	otlpLogs = otlp[plog.Logs]{otlpsize.Logs, 1, new(plog.ProtoUnmarshaler).UnmarshalLogs, new(plog.JSONUnmarshaler).UnmarshalLogs,
+		func(m plog.Logs) int { return m.ResourceLogs().Len() }, fromsentry.AdoptLogs}
+	otlpMetrics = otlp[pmetric.Metrics]{otlpsize.Metrics, 1, new(pmetric.ProtoUnmarshaler).UnmarshalMetrics, new(pmetric.JSONUnmarshaler).UnmarshalMetrics,
+		func(m pmetric.Metrics) int { return m.ResourceMetrics().Len() }, fromsentry.AdoptMetrics}
+	otlpProfiles = otlp[pprofile.Profiles]{otlpsize.Profiles, 2, new(pprofile.ProtoUnmarshaler).UnmarshalProfiles, new(pprofile.JSONUnmarshaler).UnmarshalProfiles,
+		func(m pprofile.Profiles) int { return m.ResourceProfiles().Len() }, fromsentry.AdoptProfiles}
+)
+
+func (t *Translation) otlpTraces(item *sentry.Item) Result {
+	return adopted(t, item, &otlpTraces, func(traces ptrace.Traces) []Delivery { return t.spansDelivery(traces, false) })
+}
+
+func (t *Translation) otlpLogs(item *sentry.Item) Result {
+	return adopted(t, item, &otlpLogs, func(logs plog.Logs) []Delivery { return one(pipeline.Logs(logs)) })
+}
+
+func (t *Translation) otlpMetrics(item *sentry.Item) Result {
+	return adopted(t, item, &otlpMetrics, func(metrics pmetric.Metrics) []Delivery { return one(pipeline.Metrics(metrics)) })
+}
+
+func (t *Translation) otlpProfiles(item *sentry.Item) Result {
+	return adopted(t, item, &otlpProfiles, func(profiles pprofile.Profiles) []Delivery {
+		deliveries := one(pipeline.Profiles(profiles))
+		deliveries[0].LinkKey = t.profilesLinkKey(profiles)
+		return deliveries
+	})
+}
+
+// adopted decodes an OTLP message and makes it data of the project. A message without data is
+// ignored.
+func adopted[M any](t *Translation, item *sentry.Item, o *otlp[M], deliver func(M) []Delivery) Result {
+	message, why := o.decode(t, item)
+	if why == nil {
+		why = t.reserve(int64(o.resources(message)) * t.source.AdoptedWeight())
+	}
+	if why != nil {
+		return Result{Unusable: why}
+	}
+	o.adopt(message, t.source)
+	if o.resources(message) == 0 {
+		return Result{}
+	}
+	return Result{Deliveries: deliver(message)}
+}
+
+// decode decodes an item once the memory is claimed. Details of the decoder's errors could quote
+// the payload.
+func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *discard.Error) {
+	estimate, decode := o.size.Estimate, o.proto
+	if strings.EqualFold(item.Header.ContentType, sentry.ContentTypeJSON) {
+		estimate, decode = otlpsize.EstimateJSON, o.json
+	}
+	memory, err := estimate(item.Payload, otlpsize.Max)
+	switch {
+	case errors.Is(err, otlpsize.ErrDamaged):
+		return message, invalidOTLP(item)
+	case err != nil:
+		return message, discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+	case memory > otlpsize.Max:
+		return message, discard.Errorf(discard.ReasonTooMuchMemory, "the message needs more than %d MiB of memory", otlpsize.Max>>20)
+	}
+	if why := t.reserve(o.copies * int64(memory)); why != nil {
+		return message, why
+	}
+	if message, err = decode(item.Payload); err != nil {
+		return message, invalidOTLP(item)
+	}
+	return message, nil
+}
+
+func invalidOTLP(item *sentry.Item) *discard.Error {
+	encoding := "protobuf"
+	if strings.EqualFold(item.Header.ContentType, sentry.ContentTypeJSON) {
+		encoding = "JSON"
+	}
+	return &discard.Error{Reason: ReasonInvalidOTLP, Detail: fmt.Sprintf("the %d bytes are no OTLP message of this signal in %s", len(item.Payload), encoding)}
+}
+
+// reserve claims memory, see Claim.
+func (t *Translation) reserve(bytes int64) *discard.Error {
+	if t.claim == nil {
+		return nil
+	}
+	if err := t.claim(bytes); err != nil {
+		return discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+	}
+	return nil
+}
