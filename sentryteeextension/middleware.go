@@ -37,7 +37,8 @@ func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver 
 	defer held.release()
 	receiver.ServeHTTP(held.own, req)
 	limits := ""
-	if held.own.admits(held.authErr == nil) && t.complete(held) {
+	again := clientsResend(r.endpoint) && held.own.status == http.StatusTooManyRequests // forwarded when the receiver accepts it
+	if held.own.admits(held.authErr == nil) && !again && t.complete(held) {
 		limits = t.forward(held)
 	}
 	held.own.send(limits)
@@ -137,7 +138,8 @@ func (t *tee) awaitAnswer(own *ownAnswer, e *entry) {
 	defer timer.Stop()
 	select {
 	case r := <-done:
-		if r.verdict != failed && r.verdict != omitted && r.body != nil {
+		again := r.verdict == limited && clientsResend(e.endpoint) // the pipelines have it already
+		if r.verdict != failed && r.verdict != omitted && r.body != nil && !again {
 			own.replace(&r)
 		}
 	case <-timer.C:

@@ -32,6 +32,7 @@ func TestForwarded(t *testing.T) {
 	upstream := newRecorder(t, nil)
 	h := start(t, upstream.URL+"/prefix/", options{receiver: prefixed})
 	dsn := fmt.Sprintf(`{"dsn":"https://%s@attacker.example/4507"}`, testKey)
+	otlpJSON := []string{"Content-Type", "application/json"}
 	for _, c := range []struct {
 		name, method, path, body string
 		header                   []string
@@ -47,6 +48,11 @@ func TestForwarded(t *testing.T) {
 		{"store by GET", "GET", "/in/api/4507/store/?sentry_data=%7B%7D&sentry_key=" + testKey, "", nil, 200, "/prefix/api/4507/store/?sentry_data=%7B%7D&sentry_key=" + testKey},
 		{"security", "POST", "/in/api/4507/security/?sentry_key=" + testKey, `{"csp-report":{}}`, nil, 200, "/prefix/api/4507/security/?sentry_key=" + testKey},
 		{"cron", "GET", "/in/api/4507/cron/job/" + testKey + "/?status=ok", "", nil, 202, "/prefix/api/4507/cron/job/" + testKey + "/?status=ok"},
+		{"OTLP traces", "POST", "/in/api/4507/integration/otlp/v1/traces/?sentry_key=" + testKey, `{"resourceSpans":[]}`, otlpJSON, 200, "/prefix/api/4507/integration/otlp/v1/traces/?sentry_key=" + testKey},
+		{"OTLP logs", "POST", "/in/api/4507/otlp/v1/logs?sentry_key=" + testKey, `{"resourceLogs":[]}`, otlpJSON, 200, "/prefix/api/4507/otlp/v1/logs?sentry_key=" + testKey},
+		{"OTLP profiles", "POST", "/in/api/4507/integration/otlp/v1development/profiles?sentry_key=" + testKey, `{}`, otlpJSON, 200, "/prefix/api/4507/integration/otlp/v1development/profiles?sentry_key=" + testKey},
+		{"invalid OTLP", "POST", "/in/api/4507/otlp/v1/logs?sentry_key=" + testKey, `{`, otlpJSON, 400, "/prefix/api/4507/otlp/v1/logs?sentry_key=" + testKey},
+		{"OTLP of a stranger", "POST", "/in/api/4507/otlp/v1/logs?sentry_key=abc", `{}`, otlpJSON, 403, ""},
 		{"dsn in the envelope", "POST", "/in/api/4507/envelope/", dsn, nil, 200, "/prefix/api/4507/envelope/"},
 		{"tunnel", "POST", "/tunnel?site=1", dsn, []string{"Authorization", "Bearer site", "Cookie", "session=1"}, 200, "/prefix/api/4507/envelope/"},
 		{"tunnel of a stranger", "POST", "/tunnel", `{"dsn":"https://abc@host/4507"}`, nil, 403, ""},

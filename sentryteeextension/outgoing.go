@@ -157,7 +157,8 @@ func (s *selection) single(r *request) prepared {
 // itemOf maps each endpoint that does not accept envelopes to its item type.
 var itemOf = map[string]sentry.ItemType{
 	endpointStore: sentry.ItemEvent, endpointSecurity: sentry.ItemRawSecurity, endpointCSPReport: sentry.ItemRawSecurity, endpointNel: sentry.ItemNel,
-	endpointCron: sentry.ItemCheckIn,
+	endpointCron: sentry.ItemCheckIn, endpointOTLPTraces: sentry.ItemOtelTracesData, endpointOTLPLogs: sentry.ItemOtelLogsData,
+	endpointOTLPMetrics: sentry.ItemOtelMetricsData, endpointOTLPProfiles: sentry.ItemOtelProfilesData,
 }
 
 // withBody returns the request with another body, which is compressed if the original one is.

@@ -43,7 +43,22 @@ const (
 	endpointManagement = "management"
 	endpointOther      = "other"
 	endpointReport     = "client_report" // from the tee itself
+
+	endpointOTLPTraces   = "otlp_traces"
+	endpointOTLPLogs     = "otlp_logs"
+	endpointOTLPMetrics  = "otlp_metrics"
+	endpointOTLPProfiles = "otlp_profiles"
 )
+
+// otlpEndpoints has the endpoints of OTLP by the end of their path.
+var otlpEndpoints = map[string]string{
+	"v1/traces": endpointOTLPTraces, "v1/logs": endpointOTLPLogs, "v1/metrics": endpointOTLPMetrics,
+	"v1/profiles": endpointOTLPProfiles, "v1development/profiles": endpointOTLPProfiles,
+}
+
+// clientsResend reports whether the clients of an endpoint send a request again after 429. SDKs do
+// not, except their exporters for OTLP.
+func clientsResend(endpoint string) bool { return strings.HasPrefix(endpoint, "otlp_") }
 
 // streamedEndpoints has the streamed endpoints with their own name in metrics, and the position of
 // the public key in their path, if any.
@@ -86,6 +101,10 @@ func routeOf(req *http.Request) route {
 			r.handling, r.pathKey = kept, strings.Join(segments[3:], "")
 		}
 	default: // including endpoints of future versions
+		if otlp := otlpEndpoint(segments[1:]); otlp != "" {
+			r.handling, r.endpoint = kept, otlp
+			break
+		}
 		r.handling = streamed
 		key, named := streamedEndpoints[segments[1]]
 		if !named {
@@ -96,6 +115,17 @@ func routeOf(req *http.Request) route {
 		}
 	}
 	return r
+}
+
+// otlpEndpoint returns the endpoint of OTLP for a path below the project, or "".
+func otlpEndpoint(segments []string) string {
+	if segments[0] == "integration" {
+		segments = segments[1:]
+	}
+	if len(segments) != 3 || segments[0] != "otlp" {
+		return ""
+	}
+	return otlpEndpoints[segments[1]+"/"+segments[2]]
 }
 
 func hasDotSegments(path string) bool {

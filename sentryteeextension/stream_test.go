@@ -44,7 +44,7 @@ func TestStreamed(t *testing.T) {
 		{"minidump", "POST", "/in/api/4507/minidump/" + key, []string{"Content-Type", "multipart/form-data; boundary=x"}, 202, "/prefix/api/4507/minidump/" + key},
 		{"unreal", "POST", "/in/api/4507/unreal/" + testKey + "/", nil, 202, "/prefix/api/4507/unreal/" + testKey + "/"},
 		{"attachments", "POST", "/in/api/4507/events/9ec79c33ec9942ab8353589fcb2e04dc/attachments/" + key, nil, 202, "/prefix/api/4507/events/9ec79c33ec9942ab8353589fcb2e04dc/attachments/" + key},
-		{"OTLP", "POST", "/in/api/4507/integration/otlp/v1/traces", []string{"X-Sentry-Auth", "sentry sentry_key=" + testKey}, 202, "/prefix/api/4507/integration/otlp/v1/traces"},
+		{"a future signal", "POST", "/in/api/4507/integration/otlp/v1/entities", []string{"X-Sentry-Auth", "sentry sentry_key=" + testKey}, 202, "/prefix/api/4507/integration/otlp/v1/entities"},
 		{"a future endpoint", "PUT", "/in/api/4507/never/seen" + key + "&a=%2F", []string{"Content-Encoding", "zstd"}, 202, "/prefix/api/4507/never/seen" + key + "&a=%2F"},
 		{"another key", "POST", "/in/api/4507/minidump/?sentry_key=abc", nil, 403, ""},
 		{"another key in the path", "POST", "/in/api/4507/unreal/abc/", nil, 403, ""},
@@ -87,7 +87,7 @@ func TestCrashRecords(t *testing.T) {
 		"/api/4507/unreal/" + testKey + "/":                               "Crash report: Unreal Engine crash report, 5 bytes",
 		"/api/4507/playstation/?sentry_key=" + testKey:                    "Crash report: PlayStation crash dump, 5 bytes",
 		"/api/4507/upload/?sentry_key=" + testKey:                         "",
-		"/api/4507/integration/otlp/v1/traces/?sentry_key=" + testKey:     "",
+		"/api/4507/integration/otlp/v1/entities/?sentry_key=" + testKey:   "",
 		"/api/4507/minidump/?sentry_key=ffffffffffffffffffffffffffffffff": "",
 	} {
 		h.events.Reset()
