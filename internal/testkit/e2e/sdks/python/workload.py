@@ -4,6 +4,7 @@ Prints as JSON what the SDK handed to its transport and what it says it has drop
 """
 import json
 import math
+import re
 import sys
 import threading
 import time
@@ -14,7 +15,8 @@ from sentry_sdk.consts import VERSION
 from sentry_sdk.transport import HttpTransport
 
 MODE = sys.argv[1]  # v1, manual, trace, stream
-RELEASE = tuple(int(part) for part in VERSION.split("."))
+RELEASE = tuple(int(part) for part in re.findall(r"\d+", VERSION)[:2])
+STREAMED = MODE == "stream" or RELEASE >= (3,)  # 3 has no transactions
 ROUNDS = 8
 
 sent = {"spans": [], "profiles": [], "errors": [], "logs": []}
@@ -51,7 +53,9 @@ def note(kind, payload):
 
 def settings():
     options = {"traces_sample_rate": 1.0, "release": "shop@1.0.0", "transport": Reporting}
-    if RELEASE >= (2, 35):
+    if RELEASE >= (3,):
+        pass  # sends logs, and raises for options that it does not know
+    elif RELEASE >= (2, 35):
         options["enable_logs"] = True
     elif RELEASE >= (2, 25):
         options["_experiments"] = {"enable_logs": True}
@@ -60,19 +64,19 @@ def settings():
     else:
         options["profile_session_sample_rate"] = 1.0
         options["profile_lifecycle"] = "manual" if MODE == "manual" else "trace"
-    if MODE == "stream":
+    if STREAMED and RELEASE < (3,):
         options["trace_lifecycle"] = "stream"
     return options
 
 
 def root(name):
-    if MODE == "stream":
+    if STREAMED:
         return sentry_sdk.traces.start_span(name=name)
     return sentry_sdk.start_transaction(op="task", name=name)
 
 
 def span(name):
-    if MODE == "stream":
+    if STREAMED:
         return sentry_sdk.traces.start_span(name=name)
     return sentry_sdk.start_span(op="task", **{"name" if RELEASE >= (2,) else "description": name})
 
