@@ -53,12 +53,12 @@ func (v *viewer) importFile(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	data, err := profilefile.Decompress(r.Body, maxImport)
+	file, err := profilefile.Load(r.Body, maxImport)
 	v.respond(w, r, func(r *http.Request) (any, error) {
 		if err != nil {
 			return nil, unreadable(err)
 		}
-		return v.importData(r, data)
+		return v.importData(r, file)
 	})
 }
 
@@ -72,11 +72,11 @@ func unreadable(err error) error {
 	return failure{status: status, text: "cannot read the file: " + err.Error()}
 }
 
-func (v *viewer) importData(r *http.Request, data []byte) (any, error) {
-	format, now := profilefile.Recognize(data), time.Now()
-	content, err := profilefile.Readers[format](data, importer.Options{Name: answer.Display(r.URL.Query().Get("name")), Start: now})
+func (v *viewer) importData(r *http.Request, file profilefile.File) (any, error) {
+	now := time.Now()
+	format, content, err := profilefile.Read(file, "", importer.Options{Name: answer.Display(r.URL.Query().Get("name")), Start: now})
 	if err != nil {
-		return nil, failure{status: http.StatusUnprocessableEntity, text: answer.Display(fmt.Sprintf("cannot read the file as %s: %s", format, err))}
+		return nil, failure{status: http.StatusUnprocessableEntity, text: answer.Display("cannot read the file: " + err.Error())}
 	}
 	out := importAnswer{Format: format, Losses: []lossAnswer{}}
 	if err := v.storeContent(r.Context(), &content, now, &out); err != nil {

@@ -43,6 +43,6 @@ func (in input) members() (all []input, err error) {
 		if left -= int64(len(data)); left < 0 {
 			return nil, fmt.Errorf("%s: the files of the archive have more than %d MiB", header.Name, maxInput>>20)
 		}
-		all = append(all, input{in.name + ":" + header.Name, data})
+		all = append(all, input{name: in.name + ":" + header.Name, data: data})
 	}
 }

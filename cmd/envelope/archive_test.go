@@ -29,6 +29,6 @@ func TestSparseArchive(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1<<40, header.Size)
 
-	_, err = input{"bomb.tar", sparse}.members()
+	_, err = input{name: "bomb.tar", data: sparse}.members()
 	assert.ErrorContains(t, err, "zeros: the files of the archive have more than 200 MiB")
 }

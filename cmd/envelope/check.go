@@ -52,7 +52,11 @@ func violationsIn(data []byte, strict bool) (all []finding) {
 		}
 		all = append(all, f)
 	}
-	format := profilefile.Recognize(data)
+	format, err := profilefile.Recognize(data)
+	if err != nil {
+		add(finding{Rule: ruleDecode, Place: "file", Message: "it is not OTLP; " + err.Error(), Source: fromProtocol}, false)
+		return all
+	}
 	if format != profilefile.OTLPJSON && format != profilefile.OTLPProto {
 		add(finding{Rule: ruleDecode, Place: "file", Message: "it is not OTLP" + misfit(data), Source: fromProtocol}, false)
 		return all

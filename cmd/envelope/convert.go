@@ -18,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 )
 
 var convertCommand = command{
@@ -67,7 +68,7 @@ func (c conversion) run(env environment, files []string) error {
 	if c.out == "" && env.terminal && slices.Contains(binaryFormats, c.to) {
 		return misuse(c.to + " is binary: redirect the output, or set --out")
 	}
-	inputs, err := env.read(files)
+	inputs, err := env.readParts(files)
 	if err != nil {
 		return err
 	}
@@ -81,13 +82,14 @@ func (c conversion) run(env environment, files []string) error {
 		}
 		messages = append(messages, read...)
 	}
-	types := typesIn(messages)
-	messages = selectType(messages, c.sampleType)
-	switch {
-	case len(types) == 0:
+	if len(messages) == 0 {
 		return errors.New("the input has no usable profile")
-	case len(messages) == 0:
-		return misuse(fmt.Sprintf("--type is %q, must be one of %s", c.sampleType, names(types)))
+	}
+	if c.sampleType != "" {
+		types := typesIn(messages)
+		if messages = selectType(messages, c.sampleType); len(messages) == 0 {
+			return misuse(fmt.Sprintf("--type is %q, must be one of %s", c.sampleType, names(types)))
+		}
 	}
 	var out bytes.Buffer
 	done := env.step("writing "+c.to, total(inputs))
@@ -113,17 +115,13 @@ func (c conversion) save(data []byte) error {
 }
 
 func (c conversion) read(in input) ([]pprofile.Profiles, error) {
-	format := c.from
-	if format == "" {
-		format = profilefile.Recognize(in.data)
-	}
-	content, err := profilefile.Readers[format](in.data, importer.Options{Start: time.Now()})
+	_, content, err := profilefile.Read(in.file(), c.from, importer.Options{Start: time.Now()})
 	c.report(content.Losses)
-	switch {
-	case err != nil && c.from == "":
-		return nil, fmt.Errorf("as %s: %w; if it has another format, state --from", format, err)
-	case err != nil:
-		return nil, fmt.Errorf("as %s: %w", format, err)
+	if c.from == "" && profilefile.IsUnknown(err) {
+		err = fmt.Errorf("%w; if you know its format, state --from", err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	c.lost(len(content.Traces), plural("message", len(content.Traces))+" with spans: only profiles are converted")
 	c.lost(len(content.Logs), plural("message", len(content.Logs))+" with log records: only profiles are converted")
@@ -145,11 +143,14 @@ func (c conversion) lost(n int, what string) {
 	}
 }
 
-// selectType removes profiles of other types. "" selects all.
+// selectType removes profiles of other types. A profile also has the type that its weights measure:
+// samples of the CPU are a time of it.
 func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.Profiles) {
 	for _, message := range messages {
 		eachScope(message, func(scope pprofile.ScopeProfiles) {
-			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool { return name != "" && typeOf(message, p) != name })
+			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool {
+				return typeOf(message, p) != name && measureOf(message, p) != name
+			})
 		})
 		if len(profilesOf(message)) > 0 {
 			selected = append(selected, message)
@@ -158,12 +159,12 @@ func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.
 	return selected
 }
 
-// typesIn returns the types of the values in all profiles.
+// typesIn returns the types that the weights of all profiles measure.
 func typesIn(messages []pprofile.Profiles) map[string]bool {
 	types := map[string]bool{}
 	for _, message := range messages {
 		for _, p := range profilesOf(message) {
-			types[typeOf(message, p)] = true
+			types[measureOf(message, p)] = true
 		}
 	}
 	return types
@@ -176,4 +177,9 @@ func typeOf(message pprofile.Profiles, p pprofile.Profile) string {
 		return ""
 	}
 	return table.At(index)
+}
+
+// measureOf returns the type that the weights of a profile measure.
+func measureOf(message pprofile.Profiles, p pprofile.Profile) string {
+	return timeline.NewReader(message.Dictionary()).Read(p).Measure.Type
 }

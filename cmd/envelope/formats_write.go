@@ -68,7 +68,11 @@ func export(create func(w io.Writer, title string) fileWriter, lost string) writ
 			}
 		}
 		for name, n := range others {
-			c.lost(n, "profiles of "+cmp.Or(name, "values without a type")+", see --type")
+			hint := ", see --type"
+			if name == "" {
+				hint = ""
+			}
+			c.lost(n, "profiles of "+cmp.Or(name, "values without a type")+hint)
 		}
 		fmt.Fprintf(c.err, "lost, if present: %s\n", lost)
 		return out.Close()

@@ -31,23 +31,39 @@ const (
 type input struct {
 	name string
 	data []byte
+	cut  error // see profilefile.File
 }
+
+// file returns the input as a file.
+func (in input) file() profilefile.File { return profilefile.File{Data: in.data, Cut: in.cut} }
 
 // read reads the named inputs completely.
 func (e environment) read(names []string) ([]input, error) {
+	inputs, err := e.readParts(names)
+	for _, in := range inputs {
+		if in.cut != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", in.name, in.cut)
+		}
+	}
+	return inputs, err
+}
+
+// readParts reads the named inputs. Those with compressed data that are incomplete are read to
+// their end.
+func (e environment) readParts(names []string) ([]input, error) {
 	if len(names) == 0 {
 		return nil, misuse("no input: name files, URLs, or - for the standard input")
 	}
 	var inputs []input
 	for _, name := range names {
-		data, err := e.readOne(name)
-		if err == nil && len(data) == 0 {
+		file, err := e.readOne(name)
+		if err == nil && len(file.Data) == 0 {
 			err = errors.New("it is empty")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		members, err := input{name, data}.members()
+		members, err := input{name, file.Data, file.Cut}.members()
 		if err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
@@ -56,7 +72,7 @@ func (e environment) read(names []string) ([]input, error) {
 	return inputs, nil
 }
 
-func (e environment) readOne(name string) ([]byte, error) {
+func (e environment) readOne(name string) (file profilefile.File, err error) {
 	switch {
 	case name == "-":
 		return e.readAll("standard input", e.in, 0)
@@ -64,45 +80,45 @@ func (e environment) readOne(name string) ([]byte, error) {
 		client := http.Client{Timeout: downloadTimeout}
 		response, err := client.Get(name)
 		if err != nil {
-			return nil, err
+			return file, err
 		}
 		defer response.Body.Close()
 		if response.StatusCode != http.StatusOK {
-			return nil, fmt.Errorf("the server responds with %s", response.Status)
+			return file, fmt.Errorf("the server responds with %s", response.Status)
 		}
 		return e.readAll(name, response.Body, response.ContentLength)
 	}
-	file, err := os.Open(name)
+	from, err := os.Open(name)
 	if err != nil {
-		return nil, errors.Unwrap(err) // the caller adds the name
+		return file, errors.Unwrap(err) // the caller adds the name
 	}
-	defer file.Close()
-	info, err := file.Stat()
+	defer from.Close()
+	info, err := from.Stat()
 	switch {
 	case err != nil:
-		return nil, err
+		return file, err
 	case info.IsDir():
-		return nil, errors.New("it is a folder; list its files instead")
+		return file, errors.New("it is a folder; list its files instead")
 	}
-	return e.readAll(name, file, info.Size())
+	return e.readAll(name, from, info.Size())
 }
 
 // misfit returns a hint if data that the command does not accept is a profile for other commands,
 // else "".
 func misfit(data []byte) string {
-	format := profilefile.Recognize(data)
-	if _, err := profilefile.Readers[format](data, importer.Options{}); err != nil {
+	format, _, err := profilefile.Read(profilefile.File{Data: data}, "", importer.Options{})
+	if err != nil {
 		return ""
 	}
 	return "; it looks like " + format + ", see envelope help convert"
 }
 
 // readAll reads a stream and decompresses it. size is the size of the stream, or 0 if unknown.
-func (e environment) readAll(name string, from io.Reader, size int64) ([]byte, error) {
+func (e environment) readAll(name string, from io.Reader, size int64) (profilefile.File, error) {
 	if e.progress && size >= largeInput {
 		from = &progress{from: from, to: e.err, name: name, size: size}
 	}
-	return profilefile.Decompress(from, maxInput)
+	return profilefile.Load(from, maxInput)
 }
 
 // step reports a step with a large input on a terminal, until done.

@@ -98,7 +98,7 @@ func TestMistakes(t *testing.T) {
 		"explain " + empty:                          empty + ": it is empty",
 		"scrub " + otlp:                             "looks like otlp-json",
 		"check " + recorded:                         "looks like sentry",
-		"convert --to pprof " + prose:               "as collapsed: 1 lines ",
+		"convert --to pprof " + prose:               "its format is unknown: text that begins with",
 		"convert --to pprof --type gif " + recorded: `--type is "gif"`,
 	} {
 		out, errors, _ := call(t, "", strings.Fields(arguments)...)
@@ -165,9 +165,9 @@ func TestColorsAndProgress(t *testing.T) {
 
 	var shown strings.Builder
 	env = environment{err: &shown, progress: true}
-	data, err := env.readAll("large", strings.NewReader(strings.Repeat("x", largeInput)), largeInput)
+	file, err := env.readAll("large", strings.NewReader(strings.Repeat("x", largeInput)), largeInput)
 	require.NoError(t, err)
-	assert.Len(t, data, largeInput)
+	assert.Len(t, file.Data, largeInput)
 	assert.Contains(t, shown.String(), "reading large: 51%")
 	assert.True(t, strings.HasSuffix(shown.String(), clearLine))
 

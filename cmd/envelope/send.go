@@ -102,7 +102,10 @@ func (s sending) run(env environment, files []string) (err error) {
 // payloads returns envelopes unchanged, and all other inputs as OTLP messages.
 func (s *sending) payloads(inputs []input) (all []payload, err error) {
 	for _, in := range inputs {
-		format := profilefile.Recognize(in.data)
+		format, err := profilefile.Recognize(in.data)
+		if err != nil {
+			return nil, fmt.Errorf("cannot send %s: %w", in.name, err)
+		}
 		if format == profilefile.Sentry {
 			body, err := envelopeOf(in.data)
 			if err != nil {
@@ -111,10 +114,10 @@ func (s *sending) payloads(inputs []input) (all []payload, err error) {
 			all = append(all, payload{in.name, format, body})
 			continue
 		}
-		content, err := profilefile.Readers[format](in.data, importer.Options{Start: time.Now()})
+		_, content, err := profilefile.Read(in.file(), format, importer.Options{Start: time.Now()})
 		s.report(content.Losses)
 		if err != nil {
-			return nil, fmt.Errorf("cannot send %s: as %s: %w", in.name, format, err)
+			return nil, fmt.Errorf("cannot send %s: %w", in.name, err)
 		}
 		lines, err := linesOf(content)
 		if err != nil {

@@ -3,7 +3,6 @@
 package profilefile
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -74,14 +73,11 @@ func examineItem(t *sentryitems.Translation, item *sentry.Item) ExaminedItem {
 	return out
 }
 
-// platformKey is in every event, and in no envelope header.
-var platformKey = []byte(`"platform"`)
-
 // ReadEnvelope reads an envelope, or an event in the older format without an envelope. After an
 // error, the envelope holds the items before it.
 func ReadEnvelope(data []byte) (*sentry.Envelope, error) {
 	envelope, err := sentry.ReadEnvelope(data)
-	if len(envelope.Items) == 0 && bytes.Contains(data, platformKey) {
+	if len(envelope.Items) == 0 && examine(data).isEvent() {
 		if event, storeErr := sentry.ReadStore(data); storeErr == nil {
 			return event, nil
 		}

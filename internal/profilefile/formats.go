@@ -3,7 +3,9 @@
 package profilefile
 
 import (
-	"bytes"
+	"errors"
+	"fmt"
+	"slices"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -41,20 +43,43 @@ type Content struct {
 	Older int // messages of profiles in older versions of OTLP, which are translated
 }
 
-// Readers has a function for each format. After an error, the content has only the losses: a message
-// that pdata's decoders return with an error has no data, and its methods panic.
-var Readers = map[string]func([]byte, importer.Options) (Content, error){
-	Sentry:     readSentry,
-	OTLPJSON:   bounded(maxOTLPObjects, countNulls, readOTLPJSON),
-	OTLPProto:  readOTLPProto,
-	Pprof:      single(pprof.Read),
-	Speedscope: bounded(maxSpeedscopeObjects, countNulls, single(speedscope.Read)),
-	Collapsed:  single(collapsed.Read),
-	Firefox:    bounded(maxFirefoxObjects, ignoreNulls, single(firefox.Read)),
-	CPUProfile: bounded(maxCPUProfileObjects, countNulls, single(cpuprofile.Read)),
+// Reader reads a file of one format. After an error, the content has only the losses: a message that
+// pdata's decoders return with an error has no data, and its methods panic.
+type Reader func([]byte, importer.Options) (Content, error)
+
+// format is a row of the table of formats.
+type format struct {
+	name   string
+	is     func(*evidence) bool
+	read   Reader // nil: the format is not supported
+	advice string // how to convert a file that is not supported; the name is then a noun
 }
 
-func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) func([]byte, importer.Options) (Content, error) {
+// formats are all formats that are recognized. The first row that fits decides.
+var formats = slices.Concat(magicFormats, []format{
+	{name: OTLPProto, is: isOTLPProto, read: readOTLPProto},
+	{name: Pprof, is: isPprof, read: single(pprof.Read)},
+	{name: OTLPJSON, is: isOTLPJSON, read: readOTLPJSON},
+	{name: Speedscope, is: isSpeedscope, read: bounded(maxSpeedscopeObjects, countNulls, single(speedscope.Read))},
+	{name: Firefox, is: isFirefox, read: bounded(maxFirefoxObjects, ignoreNulls, single(firefox.Read))},
+	{name: CPUProfile, is: isCPUProfile, read: bounded(maxCPUProfileObjects, countNulls, single(cpuprofile.Read))},
+}, jsonFormats, textFormats, []format{
+	{name: Sentry, is: isSentry, read: readSentry},
+	{name: Collapsed, is: isCollapsed, read: single(collapsed.Read)},
+})
+
+// Readers has the reader of each format that is supported.
+var Readers = func() map[string]Reader {
+	readers := map[string]Reader{}
+	for _, f := range formats {
+		if f.read != nil {
+			readers[f.name] = f.read
+		}
+	}
+	return readers
+}()
+
+func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.Loss, error)) Reader {
 	return func(data []byte, o importer.Options) (Content, error) {
 		message, losses, err := read(data, o)
 		if err != nil {
@@ -64,45 +89,59 @@ func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.L
 	}
 }
 
-// Recognize returns the format of a file by its content.
-func Recognize(data []byte) string {
-	begin := bytes.TrimSpace(data[:min(len(data), 1<<16)])
-	has := func(key string) bool { return bytes.Contains(data, []byte(`"`+key+`"`)) }
-	switch {
-	case !bytes.HasPrefix(begin, []byte("{")) && isText(begin):
-		return Collapsed
-	case !bytes.HasPrefix(begin, []byte("{")):
-		return recognizeBinary(data)
-	case speedscope.Is(begin):
-		return Speedscope
-	case has("resourceProfiles"), has("resourceSpans"), has("resourceLogs"), has("resourceMetrics"):
-		return OTLPJSON
-	case isEnvelope(data):
-		return Sentry
-	case has("preprocessedProfileVersion"):
-		return Firefox
-	case has("callFrame"):
-		return CPUProfile
+// Read reads a file in a format, or if the format is "", in the one that its content has. It
+// returns the format. After an error, the content has the losses.
+func Read(file File, format string, o importer.Options) (string, Content, error) {
+	if format == "" {
+		var err error
+		if format, err = Recognize(file.Data); err != nil {
+			return "", Content{Losses: file.losses()}, err
+		}
 	}
-	return Sentry
-}
-
-func isEnvelope(data []byte) bool {
-	envelope, err := ReadEnvelope(data)
-	return err == nil && len(envelope.Items) > 0
-}
-
-// isText reports whether a file begins with lines of text. Protocol Buffers contain bytes below the
-// space character.
-func isText(begin []byte) bool {
-	return !bytes.ContainsFunc(begin, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' })
-}
-
-// recognizeBinary distinguishes pprof from OTLP. Both are Protocol Buffers; only one of them has
-// samples in it.
-func recognizeBinary(data []byte) string {
-	if _, _, err := pprof.Read(data, importer.Options{}); err == nil {
-		return Pprof
+	content, err := Readers[format](file.Data, o)
+	content.Losses = append(content.Losses, file.losses()...)
+	if err == nil && content.isEmpty() {
+		err = importer.ErrEmpty
 	}
-	return OTLPProto
+	if err != nil {
+		err = fmt.Errorf("as %s: %w", format, err)
+	}
+	return format, content, err
+}
+
+// isEmpty reports whether a file has neither a sample nor another signal.
+func (c *Content) isEmpty() bool {
+	for _, m := range c.Profiles {
+		if m.SampleCount() > 0 {
+			return false
+		}
+	}
+	return len(c.Traces)+len(c.Logs)+len(c.Metrics) == 0
+}
+
+// Recognize returns the format of a file by its content. The error names a format that is not
+// supported, or describes the content if its format is unknown.
+func Recognize(data []byte) (string, error) {
+	e := examine(data)
+	for _, f := range formats {
+		switch {
+		case !f.is(e):
+		case f.read == nil:
+			return "", fmt.Errorf("it is %s, which is not supported: %s", f.name, f.advice)
+		default:
+			return f.name, nil
+		}
+	}
+	return "", unknownError{e.describe()}
+}
+
+// unknownError is the error of a file without a known format.
+type unknownError struct{ description string }
+
+func (e unknownError) Error() string { return "its format is unknown: " + e.description }
+
+// IsUnknown reports whether an error is that of a file without a known format.
+func IsUnknown(err error) bool {
+	_, unknown := errors.AsType[unknownError](err)
+	return unknown
 }

@@ -30,13 +30,26 @@ const (
 )
 
 // bounded is a reader of JSON that rejects files with more than a number of objects and lists.
-func bounded(objects int, n nulls, read func([]byte, importer.Options) (Content, error)) func([]byte, importer.Options) (Content, error) {
+func bounded(objects int, n nulls, read Reader) Reader {
 	return func(data []byte, o importer.Options) (Content, error) {
-		if found, values := count(data, n); found > objects || values > maxValues {
-			return Content{}, fmt.Errorf("it has %d objects and lists and %d values, at most %d and %d are read", found, values, objects, maxValues)
+		if err := limited(objects, n, data); err != nil {
+			return Content{}, err
 		}
 		return read(data, o)
 	}
+}
+
+// limited returns an error if messages have together more than a number of objects and lists.
+func limited(objects int, n nulls, messages ...[]byte) error {
+	found, values := 0, 0
+	for _, message := range messages {
+		f, v := count(message, n)
+		found, values = found+f, values+v
+	}
+	if found > objects || values > maxValues {
+		return fmt.Errorf("it has %d objects and lists and %d values, at most %d and %d are read", found, values, objects, maxValues)
+	}
+	return nil
 }
 
 // count counts the objects and lists of JSON, with nulls if they are to be counted, and the commas.

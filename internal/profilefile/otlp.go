@@ -4,55 +4,109 @@ package profilefile
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"math"
 
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
 )
 
-// readOTLPJSON reads one message per line, as the collector's file exporter writes them, or a
-// single message on several lines.
+// readOTLPJSON reads one message per line, as the collector's file exporter writes them, or
+// messages on several lines, or with their lengths.
 func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	for n := 1; decoder.More(); n++ {
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			return Content{}, err
-		}
-		if err := out.addJSON(raw); err != nil {
-			return Content{}, fmt.Errorf("message %d: %w", n, err)
+	messages, damaged, err := jsonMessages(data)
+	if err != nil {
+		return out, err
+	}
+	for n, message := range messages {
+		if err := out.addJSON(message); err != nil {
+			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
 		}
 	}
-	return out, nil
+	return out, out.lose(len(messages), damaged)
 }
 
-func (c *Content) addJSON(raw json.RawMessage) error {
+// jsonMessages returns the messages of a file, and the number of damaged ones.
+func jsonMessages(data []byte) (all [][]byte, damaged int, err error) {
+	if _, framed := firstFrame(data); framed {
+		if all, damaged, err = frames(data); err == nil {
+			err = limited(maxOTLPObjects, countNulls, all...)
+		}
+		return all, damaged, err
+	}
+	if err := limited(maxOTLPObjects, countNulls, data); err != nil {
+		return nil, 0, err
+	}
+	first, _, _ := bytes.Cut(bytes.TrimLeft(data, "\r\n"), []byte("\n"))
+	if _, err := jsonValues(first); err != nil { // messages on several lines
+		if all, err = jsonValues(data); err != nil {
+			damaged++
+		}
+		return all, damaged, nil
+	}
+	for line := range bytes.Lines(data) {
+		values, err := jsonValues(line)
+		if all = append(all, values...); err != nil {
+			damaged++
+		}
+	}
+	return all, damaged, nil
+}
+
+// jsonValues returns the values in a text, up to the first damaged one.
+func jsonValues(text []byte) (values [][]byte, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	for decoder.More() {
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return values, err
+		}
+		values = append(values, value)
+	}
+	return values, nil
+}
+
+// lose counts damaged messages. The end of a file is damaged if its collector was killed, and it
+// may append to that end after a restart.
+func (c *Content) lose(messages, damaged int) error {
+	if damaged == 0 {
+		return nil
+	}
+	if messages == 0 {
+		return errIncomplete
+	}
+	c.Losses = append(c.Losses, importer.Loss{What: "messages that are damaged or incomplete", Count: damaged})
+	return nil
+}
+
+var errIncomplete = errors.New("its first message is damaged or incomplete")
+
+func (c *Content) addJSON(raw []byte) error {
 	var keys map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &keys); err != nil {
 		return err
 	}
+	has := func(key, old string) bool { return keys[key] != nil || keys[old] != nil } // as in pdata
 	switch {
-	case keys["resourceSpans"] != nil:
+	case has("resourceSpans", "resource_spans"):
 		traces, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces(raw)
-		c.Traces = append(c.Traces, traces)
-		return err
-	case keys["resourceLogs"] != nil:
+		return added(&c.Traces, traces, err)
+	case has("resourceLogs", "resource_logs"):
 		logs, err := new(plog.JSONUnmarshaler).UnmarshalLogs(raw)
-		c.Logs = append(c.Logs, logs)
-		return err
-	case keys["resourceMetrics"] != nil:
+		return added(&c.Logs, logs, err)
+	case has("resourceMetrics", "resource_metrics"):
 		metrics, err := new(pmetric.JSONUnmarshaler).UnmarshalMetrics(raw)
-		c.Metrics = append(c.Metrics, metrics)
-		return err
+		return added(&c.Metrics, metrics, err)
 	}
 	message, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(raw)
 	if err == nil {
@@ -61,67 +115,206 @@ func (c *Content) addJSON(raw json.RawMessage) error {
 			c.Older++
 		}
 	}
-	c.Profiles = append(c.Profiles, message)
+	return added(&c.Profiles, message, err)
+}
+
+// added adds a message without an error: the methods of others panic.
+func added[M any](all *[]M, message M, err error) error {
+	if err == nil {
+		*all = append(*all, message)
+	}
 	return err
 }
 
 // errNoContent is the error of a message that is valid in any signal, and empty.
-var errNoContent = errors.New("it has no profile, span or log record")
+var errNoContent = errors.New("it has no profile, span, log record or metric")
 
-// readOTLPProto reads one message of profiles, traces or logs. Messages do not state their signal:
-// only profiles have a dictionary, and the first field of a span has a different wire type from
-// that of a log record. Metrics cannot be distinguished from spans in this way, and are read only
-// as JSON.
-func readOTLPProto(data []byte, _ importer.Options) (Content, error) {
-	if otlpsize.HasDictionary(data) {
-		profiles, older, err := readProfiles(data)
-		if err == nil && profiles.Dictionary().StringTable().Len() == 0 {
-			err = errNoContent
+// readOTLPProto reads a message, or the messages of a file with their lengths. A message that
+// cannot be decoded also makes the place of the next one unknown.
+func readOTLPProto(data []byte, _ importer.Options) (out Content, err error) {
+	left := otlpsize.Max
+	if _, framed := firstFrame(data); !framed {
+		return out, out.addProto(data, &left)
+	}
+	messages, damaged, err := frames(data)
+	if err != nil {
+		return out, err
+	}
+	for n, message := range messages {
+		err := out.addProto(message, &left)
+		_, older := errors.AsType[*dialect.Error](err)
+		switch {
+		case err == nil, errors.Is(err, errNoContent):
+		case n == 0, older, errors.Is(err, otlpsize.ErrLimit):
+			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
+		default:
+			return out, out.lose(n, damaged+len(messages)-n)
 		}
-		if err != nil {
-			return Content{}, err
-		}
-		return Content{Profiles: []pprofile.Profiles{profiles}, Older: older}, nil
 	}
-	traces, tracesErr := decode(otlpsize.Traces, data, new(ptrace.ProtoUnmarshaler).UnmarshalTraces)
-	if tracesErr == nil && traces.SpanCount() > 0 {
-		return Content{Traces: []ptrace.Traces{traces}}, nil
+	if out.isEmpty() && damaged == 0 {
+		return out, errNoContent
 	}
-	if errors.Is(tracesErr, otlpsize.ErrLimit) {
-		return Content{}, tracesErr
-	}
-	logs, logsErr := decode(otlpsize.Logs, data, new(plog.ProtoUnmarshaler).UnmarshalLogs)
-	if logsErr == nil && logs.LogRecordCount() > 0 {
-		return Content{Logs: []plog.Logs{logs}}, nil
-	}
-	if errors.Is(logsErr, otlpsize.ErrLimit) {
-		return Content{}, logsErr
-	}
-	_, _, err := readProfiles(data) // whose error states the version of an old producer
-	return Content{}, cmp.Or(err, errNoContent)
+	return out, out.lose(len(messages), damaged)
 }
 
-// decode decodes a message that is not too large.
-func decode[M any](size *otlpsize.Message, data []byte, unmarshal func([]byte) (M, error)) (message M, err error) {
-	if err := size.Check(data); err != nil {
+// addProto adds a message. Messages do not state their signal: only profiles have a dictionary, and
+// the records of the other signals have fields of different types. left is the memory that is left
+// for all messages.
+func (c *Content) addProto(data []byte, left *int) error {
+	switch signal := signalOf(data); signal {
+	case signalTraces:
+		traces, err := decode(otlpsize.Traces, data, left, new(ptrace.ProtoUnmarshaler).UnmarshalTraces)
+		return added(&c.Traces, traces, err)
+	case signalLogs:
+		logs, err := decode(otlpsize.Logs, data, left, new(plog.ProtoUnmarshaler).UnmarshalLogs)
+		return added(&c.Logs, logs, err)
+	case signalMetrics:
+		metrics, err := decode(otlpsize.Metrics, data, left, new(pmetric.ProtoUnmarshaler).UnmarshalMetrics)
+		return added(&c.Metrics, metrics, err)
+	}
+	return c.addProfiles(data, left)
+}
+
+// decode decodes a message, if there is memory left.
+func decode[M any](m *otlpsize.Message, data []byte, left *int, unmarshal func([]byte) (M, error)) (message M, err error) {
+	memory, err := m.Estimate(data, math.MaxInt)
+	if err != nil {
 		return message, err
+	}
+	if *left -= memory; *left < 0 {
+		return message, fmt.Errorf("%w: it needs %d MiB of memory, more than %d", otlpsize.ErrLimit, memory>>20, otlpsize.Max>>20)
 	}
 	return unmarshal(data)
 }
 
-// readProfiles returns a message in the current version, and the number of messages in an older
-// one.
-func readProfiles(data []byte) (message pprofile.Profiles, older int, err error) {
-	if err := otlpsize.Profiles.Check(data); err != nil {
-		return message, 0, err
-	}
-	current, version, err := dialect.Decode(data)
-	if err != nil {
-		return message, 0, err
+// addProfiles adds profiles in the current version.
+func (c *Content) addProfiles(data []byte, left *int) error {
+	version := dialect.V1_10
+	message, err := decode(otlpsize.Profiles, data, left, func([]byte) (pprofile.Profiles, error) {
+		current, from, err := dialect.Decode(data)
+		if err != nil {
+			return pprofile.NewProfiles(), err
+		}
+		version = from
+		return new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current)
+	})
+	if err == nil && message.Dictionary().StringTable().Len() == 0 {
+		err = errNoContent
 	}
 	if version != dialect.V1_10 {
-		older = 1
+		c.Older++
 	}
-	message, err = new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current)
-	return message, older, err
+	return added(&c.Profiles, message, err)
+}
+
+type signal int
+
+const (
+	signalProfiles signal = iota
+	signalTraces
+	signalLogs
+	signalMetrics
+)
+
+// signalOf returns the signal of a message, by the first record with evidence. Other messages are
+// profiles: their reader names the version of an older producer.
+func signalOf(message []byte) signal {
+	if otlpsize.HasDictionary(message) {
+		return signalProfiles
+	}
+	for resource := range within(message, 1) {
+		for _, scopes := range []protowire.Number{2, libraries} {
+			for scope := range within(resource, scopes) {
+				for record := range within(scope, 2) {
+					if found := signalOfRecord(record); found != signalProfiles {
+						return found
+					}
+				}
+			}
+		}
+	}
+	return signalProfiles
+}
+
+// libraries is the number of the field that became scopes. pdata still reads it.
+const libraries = 1000
+
+// signalOfRecord distinguishes records by the types of their fields:
+//
+//	field    span      log record   metric   profile
+//	1        bytes     fixed64      bytes    bytes
+//	2        bytes     varint       bytes    bytes
+//	3        bytes     bytes        bytes    fixed64, bytes
+//	4        bytes                           varint, fixed64, bytes
+//	5        bytes     bytes        bytes    bytes, varint
+//	6        varint    bytes                 varint, bytes
+//	7        fixed64   varint       bytes    bytes, varint
+//	8        fixed64   fixed32               varint, bytes
+//	9, 10    any       bytes        bytes    any
+//	11       bytes     fixed64      bytes    bytes
+func signalOfRecord(record []byte) signal {
+	span, log, profile, metric, named, data, content := false, false, false, true, false, false, false
+	for len(record) > 0 {
+		number, kind, n := protowire.ConsumeField(record)
+		if n < 0 {
+			break
+		}
+		record = record[n:]
+		isMetric := kind == protowire.BytesType && number != 4 && number != 6 && number != 8 && number <= 12
+		metric = metric && isMetric
+		data = data || isMetric && (number == 5 || number == 7 || number >= 9 && number <= 11)
+		switch number {
+		case 1:
+			named, log = true, log || kind == protowire.Fixed64Type
+		case 11:
+			log = log || kind == protowire.Fixed64Type
+		case 2:
+			log = log || kind == protowire.VarintType
+		case 3, 4:
+			profile = profile || kind != protowire.BytesType
+		case 5:
+			content, profile = true, profile || kind == protowire.VarintType
+		case 6:
+			content, span = true, span || kind == protowire.VarintType
+		case 7, 8:
+			span = span || kind == protowire.Fixed64Type
+			log = log || kind == protowire.Fixed32Type
+		}
+	}
+	switch {
+	case profile:
+		return signalProfiles
+	case log:
+		return signalLogs
+	case span:
+		return signalTraces
+	case metric && named && data:
+		return signalMetrics
+	case content && !named:
+		return signalLogs // without a time
+	}
+	return signalProfiles
+}
+
+// within iterates over the messages in a field.
+func within(message []byte, number protowire.Number) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for len(message) > 0 {
+			at, kind, tag := protowire.ConsumeTag(message)
+			if tag < 0 {
+				return
+			}
+			n := protowire.ConsumeFieldValue(at, kind, message[tag:])
+			if n < 0 {
+				return
+			}
+			if at == number && kind == protowire.BytesType {
+				content, _ := protowire.ConsumeBytes(message[tag:])
+				if !yield(content) {
+					return
+				}
+			}
+			message = message[tag+n:]
+		}
+	}
 }

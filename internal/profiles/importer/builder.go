@@ -5,6 +5,7 @@ package importer
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -49,7 +50,8 @@ type Loss struct {
 	Count int
 }
 
-// ErrEmpty is the error of a file without any usable sample.
+// ErrEmpty is the error of a file without any usable sample. The losses state which ones are not
+// usable.
 var ErrEmpty = errors.New("the profile has no samples")
 
 // Shape is the kind of the samples of a profile.
@@ -367,6 +369,14 @@ func (p *Profile) sample(stack dictionary.StackIndex, s Sample) (pprofile.Sample
 	return p.out.Samples().At(i), true
 }
 
+// empty returns the error of a file without samples.
+func (b *Builder) empty() error {
+	if len(b.losses) > 0 {
+		return fmt.Errorf("%w that are usable", ErrEmpty)
+	}
+	return ErrEmpty
+}
+
 // Finish returns the message and the losses. It drops profiles without samples.
 func (b *Builder) Finish() (pprofile.Profiles, []Loss, error) {
 	samples := 0
@@ -380,7 +390,7 @@ func (b *Builder) Finish() (pprofile.Profiles, []Loss, error) {
 	b.Builder.Finish()
 	b.Release()
 	if samples == 0 {
-		return pprofile.NewProfiles(), b.losses, ErrEmpty
+		return pprofile.NewProfiles(), b.losses, b.empty()
 	}
 	b.message.ResourceProfiles().RemoveIf(func(r pprofile.ResourceProfiles) bool {
 		profiles := r.ScopeProfiles().At(0).Profiles()

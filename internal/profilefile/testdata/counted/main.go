@@ -18,8 +18,8 @@ func main() {
 	for name, f := range growing {
 		operations[name] = func(n int) func() {
 			data := []byte(f.file(n))
-			if got := profilefile.Recognize(data); got != f.format {
-				log.Fatal(name, " is ", got)
+			if got, err := profilefile.Recognize(data); got != f.format {
+				log.Fatal(name, " is ", got, err)
 			}
 			return func() {
 				if _, err := profilefile.Readers[f.format](data, importer.Options{}); err != nil {

@@ -63,7 +63,7 @@ func TestOpenListeners(t *testing.T) {
 	}{
 		"on all addresses without guards": {"0.0.0.0", none, true},
 		"on all addresses with guards":    {"0.0.0.0", guards, false},
-		"on this machine only":             {"localhost", none, false},
+		"on this machine only":            {"localhost", none, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cert, key := harness.Certificate(t)

@@ -12,23 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDecompressIsBounded: the limit is that of the content.
-func TestDecompressIsBounded(t *testing.T) {
+// TestLoadIsBounded: the limit is that of the content.
+func TestLoadIsBounded(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	_, err := w.Write(make([]byte, 1<<20))
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	require.Less(t, packed.Len(), 1<<12)
-	_, err = Decompress(bytes.NewReader(packed.Bytes()), 1<<20-1)
+	_, err = Load(bytes.NewReader(packed.Bytes()), 1<<20-1)
 	assert.ErrorContains(t, err, "more than 1048575 bytes")
-	data, err := Decompress(bytes.NewReader(packed.Bytes()), 1<<20)
+	file, err := Load(bytes.NewReader(packed.Bytes()), 1<<20)
 	require.NoError(t, err)
-	assert.Len(t, data, 1<<20)
+	assert.Len(t, file.Data, 1<<20)
 
-	_, err = Decompress(strings.NewReader("12345"), 4)
+	_, err = Load(strings.NewReader("12345"), 4)
 	assert.ErrorContains(t, err, "more than 4 bytes")
-	data, err = Decompress(strings.NewReader("1234"), 4)
+	file, err = Load(strings.NewReader("1234"), 4)
 	require.NoError(t, err)
-	assert.Len(t, data, 4)
+	assert.Len(t, file.Data, 4)
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// foreignFiles is the folder of files that other tools have written.
+const foreignFiles = "testdata/foreign"
+
+// foreign is the right result of a file.
+type foreign struct {
+	to        string // collapsed without one
+	arguments string // before the file
+	total     float64
+	stacks    []string // texts in the output
+	errors    []string // texts in the errors: losses, or the reason of a failure
+	fails     bool
+	// orLoss: the loss is right, too, if the result is not.
+	orLoss string
+	// pending: the result is not yet right. Delete it when the test says so.
+	pending bool
+}
+
+// nanos is the total of a profile in milliseconds.
+func nanos(milliseconds float64) float64 { return milliseconds * 1e6 }
+
+// foreignRows has a row for each file. The values are those of the tool that the format belongs to.
+var foreignRows = map[string]foreign{
+	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1), pending: true},
+	"node20-busy-machine-long-gaps.cpuprofile":                 {total: nanos(838.8), stacks: []string{"(idle) "}, pending: true},
+	"cpuprofile-head-tree-chrome57.cpuprofile":                 {fails: true, errors: []string{"Chrome 57", "speedscope.app"}},
+	"go-heap-no-default-type.pb.gz":                            {total: 3_039_261, errors: []string{"alloc_space, see --type"}, pending: true},
+	"go-mutex-without-samples.pb.gz":                           {fails: true, errors: []string{"the profile has no samples"}},
+	"pprof-diff-base-negative.pb.gz":                           {arguments: "--type inuse_space", total: -94_769_662, orLoss: "negative", pending: true},
+	"pprof-label-text-and-number.pb.gz":                        {to: "otlp-json", stacks: []string{`"stringValue":"v"`, `"intValue":"5"`}, orLoss: "values of labels", pending: true},
+	"pprof-native-file-offset.pb.gz":                           {total: 100, stacks: []string{"plain+0x113d"}, pending: true},
+	"parca-node-libc-file-offset.pb.gz":                        {stacks: []string{"libc-2.31.so+0x23d0a"}, pending: true},
+	"legacy-gobench.cpu":                                       {fails: true, errors: []string{"legacy format of pprof, which is not supported", "go tool pprof -proto"}},
+	"legacy-gobench.heap":                                      {fails: true, errors: []string{"legacy format of pprof, which is not supported", "go tool pprof -proto"}},
+	"firefox-49-samply.json":                                   {total: 236, pending: true},
+	"firefox-70-numeric-processtype-flattens.json":             {stacks: []string{";"}, pending: true},
+	"firefox-70-saved-by-profiler.json":                        {stacks: []string{";"}, pending: true},
+	"firefox-70-saved-macintosh.json":                          {stacks: []string{";"}, pending: true},
+	"otlp-file-exporter-proto.out":                             {total: nanos(140), stacks: []string{"main;pay;pay;cart 80000000"}, errors: []string{"lost: 2 profiles of cpu, see --type"}},
+	"otlp-off-cpu-first-then-samples-with-cpu-period.json":     {total: 500, errors: []string{"profiles of cpu, see --type"}},
+	"otlp-off-cpu-first-then-samples-with-cpu-period.json cpu": {arguments: "--type cpu", errors: []string{"files, lines"}},
+	"collapsed-some-fractional.txt":                            {total: 333, pending: true},
+	"collapsed-differential.txt":                               {total: 513, fails: true, errors: []string{"differential"}, pending: true},
+	"speedscope-utf8-bom.json":                                 {total: 1, stacks: []string{"a;b 1"}},
+	"speedscope-fractional-unit-none.json":                     {total: 0.9, orLoss: "fraction", pending: true},
+}
+
+// TestForeignFiles converts every file of other tools to the right result.
+func TestForeignFiles(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join(golden.Root(t), foreignFiles))
+	require.NoError(t, err)
+	for _, file := range files {
+		assert.Contains(t, foreignRows, file.Name(), "has no row")
+	}
+	for name, want := range foreignRows {
+		t.Run(name, func(t *testing.T) {
+			file, _, _ := strings.Cut(name, " ")
+			arguments := append([]string{"convert", "--to", cmp.Or(want.to, "collapsed")}, strings.Fields(want.arguments)...)
+			out, errors, exit := call(t, "", append(arguments, filepath.Join(foreignFiles, file))...)
+			problems := want.problems(out, errors, exit)
+			if want.pending {
+				assert.NotEmpty(t, problems, "the result is right: delete pending")
+				return
+			}
+			assert.Empty(t, problems, "%s\n%s", errors, out)
+		})
+	}
+}
+
+// problems returns what is wrong.
+func (f foreign) problems(out, errors string, exit int) (all []string) {
+	if f.orLoss != "" && strings.Contains(errors, f.orLoss) {
+		return nil
+	}
+	if f.fails != (exit != exitOK) {
+		all = append(all, "exit "+strconv.Itoa(exit))
+	}
+	for _, text := range f.errors {
+		if !strings.Contains(errors, text) {
+			all = append(all, "no "+text)
+		}
+	}
+	for _, text := range f.stacks {
+		if !strings.Contains(out, text) {
+			all = append(all, "no "+text)
+		}
+	}
+	if got := totalOf(out); f.total != 0 && !f.fails && (got < f.total*0.9999 || got > f.total*1.0001) && got != f.total {
+		all = append(all, strconv.FormatFloat(got, 'f', -1, 64))
+	}
+	return all
+}
+
+var weight = regexp.MustCompile(`(?m) (-?[\d.]+)$`)
+
+// totalOf returns the total weight of collapsed stacks.
+func totalOf(collapsed string) (sum float64) {
+	for _, line := range weight.FindAllStringSubmatch(collapsed, -1) {
+		n, _ := strconv.ParseFloat(line[1], 64)
+		sum += n
+	}
+	return sum
+}
