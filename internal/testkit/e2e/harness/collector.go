@@ -3,7 +3,6 @@
 package harness
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -101,7 +100,7 @@ func Launch(t testing.TB, s Settings) *Collector {
 	path := Binary(t)
 	c := &Collector{Address: FreeAddress(t), metrics: FreeAddress(t), Log: &LogBuffer{}, exited: make(chan struct{})}
 	dir := t.TempDir()
-	c.limit = cmp.Or(s.MemoryLimit, memoryKill)
+	c.limit = s.MemoryLimit
 	c.config = filepath.Join(dir, "config.yaml")
 	metrics := filepath.Join(dir, "metrics.yaml")
 	c.Configure(t, s)

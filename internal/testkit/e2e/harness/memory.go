@@ -4,6 +4,7 @@ package harness
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -80,6 +81,7 @@ const memoryKill = 4096
 // to the system and may use again, up to a fifth of it with a full GOMEMLIMIT; a container's limit
 // does not. guardMemory enforces the limit itself.
 func (c *Collector) limitMemory() {
+	c.limit = cmp.Or(c.limit, memoryKill)
 	_ = exec.Command("prlimit", "--pid", strconv.Itoa(c.process.Process.Pid), fmt.Sprintf("--data=%d", (c.limit+c.limit/4)<<20)).Run()
 }
 
