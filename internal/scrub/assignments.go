@@ -22,6 +22,7 @@ type syntax uint8
 const (
 	anySyntax   syntax = iota
 	codeSyntax         // only literals in quotes: lines of source code
+	urlSyntax          // only parameters of URLs: names of code
 	stackSyntax        // names before a colon are types of exceptions at the start and in causes
 )
 
@@ -67,7 +68,7 @@ func spans(text string, s syntax, sql *statement) (found [][2]int) {
 		name := nameEnd(text, i+1)
 		from := valueAfter(text, name)
 		until = name
-		if from < 0 || isCode(text, i+1, name, from, s) {
+		if from < 0 || s == urlSyntax && (text[from-1] != '=' || !inQuery(text, i)) || isCode(text, i+1, name, from, s) {
 			continue
 		}
 		if sql != nil && i >= sql.start {

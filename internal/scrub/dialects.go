@@ -66,17 +66,17 @@ func statementIn(element pcommon.Map, key, text string) *statement {
 // valuesAt returns the literals of the value that starts at from, after a name from word to name.
 // known is false if the text has no structure that tells literals from names.
 func (s *statement) valuesAt(text string, word, name, from int) (literals [][2]int, known bool) {
-	if strings.IndexByte(text[word:name], '.') >= 0 { // of the table: the column after it is not sensitive
+	start := nameStart(text, word)
+	switch {
+	case start > 0 && text[start-1] == '{' && s.isPlaceholder(text[start-1:]), // of ClickHouse, {token:String}
+		strings.IndexByte(text[word:name], '.') >= 0: // of the table: the column after it is not sensitive
 		return nil, true
-	}
-	if s.isPlaceholder(text[from:]) || s.isReference(text, name, from) {
-		return nil, true
-	}
-	if !s.certain {
+	case !strings.HasSuffix(strings.TrimRight(text[name:from], " \t"), "="): // as in JSON
 		return nil, false
-	}
-	if start := nameStart(text, word); start > 0 && text[start-1] == '{' { // a placeholder of ClickHouse, {token:String}
+	case s.isPlaceholder(text[from:]) || s.isReference(text, name, from):
 		return nil, true
+	case !s.certain:
+		return nil, false
 	}
 	end := from + wordLength(text[from:])
 	switch {

@@ -107,7 +107,7 @@ var (
 		"code_file": policyLocation, "debug_file": policyLocation, "type": policyNever,
 	}
 	dataMembers = map[string]policy{ // of frames
-		"sourcemap": policyLocation, "orig_function": policyLocation, "orig_filename": policyLocation,
+		"sourcemap": policyText, "orig_function": policyLocation, "orig_filename": policyLocation,
 	}
 	crumbMembers = map[string]policy{
 		"data": policyFull, "message": policyFull,

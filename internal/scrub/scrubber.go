@@ -47,7 +47,7 @@ func New(c Config) (*Scrubber, error) {
 	}
 	s.url.suits, s.query.suits = isURL, isSQL
 	s.defaults(c)
-	if len(s.advanced) == 0 && !s.removesIP && !s.sqlLiterals && !s.full.active() && !s.userPaths {
+	if len(s.advanced) == 0 && !s.removesIP && !s.sqlLiterals && !s.full.active() && !s.location.active() {
 		return nil, nil
 	}
 	return s, nil
@@ -64,14 +64,15 @@ func (s *Scrubber) defaults(c Config) {
 		rules[&s.text] = append(rules[&s.text], matches...)
 		rules[&s.message] = append(rules[&s.message], "@email:replace", "@creditcard:replace", "@iban:replace", "@usssn:replace",
 			"@bearer:replace", "@pemkey:filter", "@urlauth:legacy")
+		rules[&s.location] = append(rules[&s.location], "@urlauth:legacy")
 		rules[&s.code] = append(rules[&s.code], "@creditcard:filter", "@iban:filter", "@pemkey:filter", "@urlauth:legacy", "@usssn:filter",
 			"@bearer:filter")
 		s.full.cookies, s.query.literals = true, true
 		s.form.cookies, s.form.parameters, s.url.parameters = true, true, true
-		for _, set := range []*ruleset{&s.url, &s.query, &s.text, &s.message, &s.code} {
+		for _, set := range []*ruleset{&s.url, &s.query, &s.text, &s.message, &s.location, &s.code} {
 			set.assigns = true
 		}
-		s.code.syntax = codeSyntax
+		s.location.syntax, s.code.syntax = urlSyntax, codeSyntax
 	}
 	if c.IPAddresses {
 		for _, set := range []*ruleset{&s.full, &s.form, &s.url, &s.query} {

@@ -414,6 +414,9 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return Filtered
 	}
 	t := redacted{text: strings.ReplaceAll(text, nul, "")} // Relay removes NULs, too, if anything matches
+	if set == &w.location && !w.userPaths && !isLocated(t.text) {
+		return text
+	}
 	found := scan(t.text)
 	encoded := set.parameters && strings.IndexByte(t.text, '=') >= 0 && (found&(hasWord|hasCookie|hasFold) != 0 || strings.IndexByte(t.text, '%') >= 0)
 	if found == 0 && !encoded && !set.pair && !w.userPaths && len(text) > len("two-factor") && !isCookies(key) {
@@ -439,7 +442,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleAssignment)
 	}
 	var sql *statement
-	if set.assigns && found&(hasWord|hasFold) != 0 {
+	if set.assigns && set != &w.location && found&(hasWord|hasFold) != 0 {
 		sql = statementIn(w.element, key, t.text)
 	}
 	syntax := set.syntax
@@ -459,4 +462,10 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		return text
 	}
 	return t.String()
+}
+
+// isLocated reports whether a name of code is a URL that may have a password or parameters. Nothing
+// else in names of code is data.
+func isLocated(text string) bool {
+	return strings.Contains(text, "//") && strings.IndexAny(text, "@?") >= 0
 }

@@ -54,7 +54,7 @@ func TestNamesStay(t *testing.T) {
 	random := rand.New(rand.NewPCG(41, 41))
 	rounds := 40
 	if testsize.Full() {
-		rounds = 300
+		rounds = 200
 	}
 	for name, texts := range generators() {
 		t.Run(name, func(t *testing.T) {
