@@ -4,11 +4,12 @@ package scrub
 
 import "strings"
 
-// Names of code in texts look like assignments, but their parts are no values. Sentry's servers keep
-// them; TestNamesStay of the package relaytest generates them as SDKs and runtimes write them.
+// Names of code in texts look like assignments, but their parts are no values. Sentry's servers
+// keep them; TestNamesStay of the package relaytest generates them as SDKs and runtimes write them.
 //
-//	TokenError: expired   com.shop.auth.Filter: started   token.go:42   Auth.cs:line 7   auth-db:5432   -[Auth login:token:]
-//	#<Auth:0x55d0>   in `token='   Shop\Authenticate:api   Lshop/Auth;->token:Ljava/lang/String;   PublicKeyToken=b77a5c561934e089
+//	TokenError: expired   com.shop.auth.Filter: started   token.go:42   Auth.cs:line 7   auth-db:5432
+//	-[Auth login:token:]   #<Auth:0x55d0>   in `token='   Shop\Authenticate:api   LAuth;->token:LX;
+//	PublicKeyToken=b77a5c561934e089
 
 // isCode reports whether the name with a sensitive word, which ends at word, is a name of code. The
 // name ends at end, and what follows it like a value starts at from.
@@ -36,8 +37,8 @@ func isCode(text string, word, end, from int, s syntax) bool {
 		strings.HasPrefix(text[from:], "0x") || isLabel(text[from:])
 }
 
-// isTypeOfStack reports whether the name that starts at i is a type of an exception: at the start of
-// the text, or of a cause.
+// isTypeOfStack reports whether the name that starts at i is a type of an exception: at the start
+// of the text, or of a cause.
 func isTypeOfStack(text string, i int) bool {
 	for i > 0 && text[i-1] > ' ' { // name spaces have other characters than names
 		i--

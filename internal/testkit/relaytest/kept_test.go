@@ -8,15 +8,19 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -103,7 +107,7 @@ func TestNamesStay(t *testing.T) {
 			for place, texts := range damaged {
 				n += len(texts)
 				slices.Sort(texts)
-				t.Errorf("%s: %d damaged: %q", place, len(texts), slices.Compact(texts)[:min(3, len(slices.Compact(texts)))])
+				t.Errorf("%s: %d damaged: %q", place, len(texts), slices.Compact(texts)[:min(5, len(slices.Compact(texts)))])
 			}
 			t.Logf("%d values, %d damaged", values, n)
 		})
@@ -142,5 +146,152 @@ func stringsOf(documents []byte) (all []string) {
 			all = append(all, text)
 		}
 	}
+}
+
+// TestAttributesStay: attributes of spans keep the texts that Sentry's own scrubber keeps.
+func TestAttributesStay(t *testing.T) {
+	scrubber, err := scrub.New(scrub.DefaultConfig())
+	require.NoError(t, err)
+	names, err := os.ReadFile(filepath.Join(golden.Root(t), "internal", "scrub", "names.txt"))
+	require.NoError(t, err)
+	for _, form := range []string{"%d: the password is x", "%d: from 10.1.2.3 to here"} {
+		data := map[string]string{}
+		for line := range strings.Lines(string(names)) {
+			fields := strings.Fields(line)
+			if fields[0] == "#" {
+				continue
+			}
+			for _, name := range fields[2:] {
+				data[strings.TrimPrefix(fields[1], ".")+name] = fmt.Sprintf(form, 100_000+len(data))
+			}
+		}
+		encoded, err := json.Marshal(data)
+		require.NoError(t, err)
+		event := fmt.Appendf(nil, `{"event_id":"7d1f0c9f2f1c4f0ea9b3f1a2b3c4d5e6","type":"transaction","start_timestamp":1777629599.5,"timestamp":1777629600.5,
+			"contexts":{"trace":{"trace_id":"8a5c1bfa0e1a4f3ab5f1d2c3b4a59687","span_id":"6f1b2c3d4e5f6071","op":"x"}},
+			"spans":[{"trace_id":"8a5c1bfa0e1a4f3ab5f1d2c3b4a59687","span_id":"7f1b2c3d4e5f6071","op":"x","start_timestamp":1777629599.5,"timestamp":1777629600.5,"data":%s}]}`, encoded)
+		judged := Strip(t, [][]byte{event})[0]
+		before, after := string(output(t, event, nil)), string(output(t, event, scrubber))
+		kept := 0
+		for key, text := range data {
+			if !strings.Contains(string(judged[1]), text) || !strings.Contains(before, text) {
+				continue
+			}
+			kept++
+			assert.Contains(t, after, text, key)
+		}
+		t.Logf("of %d attributes, Sentry keeps %d", len(data), kept)
+		assert.Greater(t, kept, len(data)/5)
+	}
+}
+
+// additions are the changes that Sentry's own scrubber does not make, by the attribute in which
+// they occur; each is described in docs/scrubbing.md.
+var additions = map[string]*regexp.Regexp{
+	"url.full":          regexp.MustCompile(`^https?://127\.0\.0\.1`), // an attribute of spans, in which Sentry replaces addresses, too
+	"sentry.exceptions": regexp.MustCompile(`^\s*secret = "\w+"$`),    // a line of source code
+}
+
+// TestCorpusStays: in the events of the recordings and of the cases, no text changes that Sentry's
+// own scrubber keeps, and none stays that it changes.
+func TestCorpusStays(t *testing.T) {
+	scrubber, err := scrub.New(scrub.DefaultConfig())
+	require.NoError(t, err)
+	var events [][]byte
+	var names []string
+	add := func(name string, body []byte) {
+		envelope, err := sentry.ReadEnvelope(body)
+		if err != nil {
+			return
+		}
+		for i, item := range envelope.Items {
+			if kind := string(item.Header.Type); (kind == "event" || kind == "transaction") && json.Valid(item.Payload) && (testsize.Full() || (len(events)+i)%4 == 0) {
+				events, names = append(events, item.Payload), append(names, name)
+			}
+		}
+	}
+	for _, r := range golden.Corpus(t) {
+		add(r.Name, r.Decoded(t))
+	}
+	for _, c := range golden.Cases(t) {
+		add(c.Name, c.Envelope)
+	}
+	texts, added, misses := 0, 0, 0
+	for i, judged := range Strip(t, events) {
+		before, after := texted(judged[0]), texted(judged[1])
+		plain, clean := attributed(output(t, events[i], nil)), attributed(output(t, events[i], scrubber))
+		for text, keys := range plain {
+			texts++
+			if len(clean[text]) == len(keys) || len(before[text]) == 0 || len(after[text]) < len(before[text]) {
+				continue
+			}
+			if added++; additions[keys[0]] == nil || !additions[keys[0]].MatchString(text) {
+				t.Errorf("%s: Sentry keeps %q in %v", names[i], text, keys)
+			}
+		}
+		for text, places := range before {
+			if len(after[text]) == 0 && len(clean[text]) > 0 && len(clean[text]) == len(plain[text]) && !fraction.MatchString(text) {
+				misses++
+				t.Errorf("%s: Sentry changes %q at %v", names[i], text, places)
+			}
+		}
+	}
+	t.Logf("%d events, %d texts: %d more are changed, %d fewer", len(events), texts, added, misses)
+}
+
+// fraction matches digits behind a decimal point, which Sentry replaces like a card number.
+var fraction = regexp.MustCompile(`[0-9]\.[3-6][0-9]{13}`)
+
+// texted returns the places of each text in a document.
+func texted(document []byte) map[string][]string {
+	all := map[string][]string{}
+	var root any
+	_ = json.Unmarshal(document, &root)
+	for _, place := range leaves(root, nil) {
+		at := root
+		for _, key := range place {
+			switch value := at.(type) {
+			case map[string]any:
+				at = value[key]
+			case []any:
+				index, _ := strconv.Atoi(key)
+				at = value[index]
+			}
+		}
+		text, _ := at.(string)
+		all[text] = append(all[text], strings.Join(place, "."))
+	}
 	return all
+}
+
+// attributed returns the attributes in which each text of OTLP documents occurs.
+func attributed(documents []byte) map[string][]string {
+	all := map[string][]string{}
+	decoder := json.NewDecoder(strings.NewReader(string(documents)))
+	for decoder.More() {
+		var document any
+		if decoder.Decode(&document) != nil {
+			break
+		}
+		attributes(document, "", all)
+	}
+	return all
+}
+
+func attributes(value any, key string, to map[string][]string) {
+	switch value := value.(type) {
+	case map[string]any:
+		if name, is := value["key"].(string); is && key == "" {
+			key = name
+		}
+		for _, member := range value {
+			attributes(member, key, to)
+		}
+	case []any:
+		for _, member := range value {
+			attributes(member, key, to)
+		}
+	case string:
+		to[value] = append(to[value], key)
+	}
 }
