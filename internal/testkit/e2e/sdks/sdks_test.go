@@ -38,8 +38,10 @@ type sdk struct {
 }
 
 var sdks = []sdk{
+	{"Python", "python", "3.0.0b2", []string{byHand, streamed}},
 	{"Python", "python", "2.75.0", []string{byTransaction, byHand, byTrace, streamed}},
 	{"Python", "python", "2.30.0", []string{byTransaction, byHand, byTrace}},
+	{"Node", "node", "10.78.0", []string{unprofiled, oneThread}},
 	{"Node", "node", "10.75.3", []string{byTransaction, byHand, byTrace, streamed}},
 	{"Node", "node", "11.1.0", []string{byHand, byTrace, streamed}},
 	{"Node", "node", "11.12.0", []string{unprofiled, oneThread}},
@@ -47,7 +49,7 @@ var sdks = []sdk{
 	{"Go", "go", "0.27.0", []string{byTransaction}},
 	{"Browser", "browser", "11.12.0", []string{byHand, byTrace, streamed}},
 	{"Java", "java", "8.43.0", []string{byHand, byTrace}},
-	{"Java", "java", "8.62.0", []string{unprofiled}},
+	{"Java", "java", "8.64.0", []string{unprofiled}},
 	{"PHP", "php", "4.29.0", []string{byTransaction}},
 	{"Native", "native", "0.4.9", []string{unprofiled}},
 	{"Ruby", "ruby", "5.3.0", []string{unprofiled}},

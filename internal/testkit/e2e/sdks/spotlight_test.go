@@ -31,7 +31,9 @@ func TestSpotlight(t *testing.T) {
 		require.NoError(t, free.Close())
 	}
 	only := strings.Fields(os.Getenv("SDKS"))
-	for _, s := range []sdk{{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}} {
+	for _, s := range []sdk{
+		{"Python", "python", "3.0.0b2", nil}, {"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil},
+	} {
 		if len(only) > 0 && !slices.Contains(only, s.folder) {
 			continue
 		}
@@ -60,7 +62,7 @@ service:
 			}, 30*time.Second, 20*time.Millisecond, "trace and error")
 			messages := backend.DrainAll()
 			checkSaid(t, said, messages)
-			if s.folder == "python" { // samples everything if it has Spotlight and no DSN
+			if s.version == "2.75.0" { // profiles everything if it has Spotlight and no DSN
 				assert.Len(t, messages[harness.ProfilesPath], 1)
 			}
 		})

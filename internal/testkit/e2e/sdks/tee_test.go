@@ -74,8 +74,8 @@ func respond(status int, header ...string) http.HandlerFunc {
 func TestTeeAnswers(t *testing.T) {
 	only := strings.Fields(os.Getenv("SDKS"))
 	for _, s := range []sdk{
-		{"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil}, {"Go", "go", "0.50.0", nil},
-		{"Java", "java", "8.62.0", nil}, {"Ruby", "ruby", "5.3.0", nil}, {"Browser", "browser", "11.12.0", nil},
+		{"Python", "python", "3.0.0b2", nil}, {"Python", "python", "2.75.0", nil}, {"Node", "node", "10.75.3", nil}, {"Node", "node", "11.12.0", nil},
+		{"Go", "go", "0.50.0", nil}, {"Java", "java", "8.64.0", nil}, {"Ruby", "ruby", "5.3.0", nil}, {"Browser", "browser", "11.12.0", nil},
 		{"Rust", "rust", "0.49.5", nil}, {"sentry-cli", "cli", "3.8.0", nil},
 	} {
 		if len(only) > 0 && !slices.Contains(only, s.folder) {
