@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package corpus reads the recorded requests of real Sentry SDKs. The public ones are in
-// testdata/corpus, decoded and compressed. Where the original recordings are beside the repository,
-// in ../shared/corpus, they are used instead, because they have the bytes that the SDKs sent.
+// testdata/corpus, decoded and compressed. Where original recordings are beside the repository, in
+// ../shared/corpus, they replace the public ones, because they have the bytes that the SDKs sent.
 //
 // docs/corpus.md describes the recordings. Command record, below, adds more.
 package corpus
@@ -60,24 +60,35 @@ func Public(root string) string { return filepath.Join(root, "testdata", "corpus
 // Shared returns the folder of the original recordings, which need not exist.
 func Shared(root string) string { return filepath.Join(root, "..", "shared", "corpus", "sentry") }
 
-// Read returns the recorded requests, in the order of their index.
+// Read returns the recorded requests, in the order of the public index.
 func Read(root string) ([]Request, error) {
+	var originals []Request
 	if os.Getenv("CORPUS") != "public" {
-		all, err := ReadShared(Shared(root))
-		if !errors.Is(err, os.ErrNotExist) {
-			return all, err
+		var err error
+		if originals, err = ReadShared(Shared(root)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
 		}
 	}
-	return ReadPublic(Public(root))
+	return readPublic(Public(root), originals)
 }
 
 // ReadPublic returns the public recordings.
-func ReadPublic(folder string) (all []Request, err error) {
-	bodies := map[string][]byte{}
+func ReadPublic(folder string) ([]Request, error) { return readPublic(folder, nil) }
+
+// readPublic returns the public recordings, or the originals of those that have one.
+func readPublic(folder string, originals []Request) (all []Request, err error) {
+	bodies, original := map[string][]byte{}, map[string]Request{}
+	for _, r := range originals {
+		original[r.Name] = r
+	}
 	err = eachLine(folder, func(text []byte) error {
 		var line Line
 		if err := json.Unmarshal(text, &line); err != nil {
 			return err
+		}
+		if r, ok := original[line.Name]; ok {
+			all = append(all, r)
+			return nil
 		}
 		if bodies[line.Name] == nil {
 			if err := readArchive(folder, path.Dir(line.Name), bodies); err != nil {

@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +55,9 @@ func TestRecord(t *testing.T) {
 		}
 		got, err := corpus.ReadPublic(to)
 		require.NoError(t, err)
+		got = slices.DeleteFunc(got, func(r corpus.Request) bool { // more was recorded later
+			return !slices.ContainsFunc(want, func(original corpus.Request) bool { return original.Name == r.Name })
+		})
 		require.Len(t, got, len(want))
 		for i := range want {
 			assert.Equal(t, want[i].Name, got[i].Name)

@@ -44,10 +44,10 @@ func TestCorpus(t *testing.T) {
 	}
 	compare.wait()
 
-	require.Equal(t, 764, total.requests)
+	require.Equal(t, 784, total.requests)
 	require.Equal(t, 109, total.V1)
-	require.Equal(t, 113, total.V2)
-	require.Equal(t, 4311, total.Out["span"])
+	require.Equal(t, 116, total.V2)
+	require.Equal(t, 4349, total.Out["span"])
 	total.checkMetrics(t, c.Scrape(t))
 	harness.CheckLog(t, c, "8f3d1c0a9b7e4d52a1c6f0e3b2d49871", "jane@example.com")
 	t.Logf("%d requests with %d items; %d V1 and %d V2 profiles with %d observations in %d samples; %d spans, %d of them under another; "+
