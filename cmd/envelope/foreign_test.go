@@ -37,6 +37,13 @@ type foreign struct {
 // nanos is the total of a profile in milliseconds.
 func nanos(milliseconds float64) float64 { return milliseconds * 1e6 }
 
+// exported is the result of every mode of the collector's file exporter: the messages of
+// testdata/otlp, and that of the profiles twice.
+var exported = foreign{
+	total: nanos(140), stacks: []string{"main;pay 60000000\n", "main;pay;pay;cart 80000000\n"},
+	errors: []string{"lost: 2 profiles of cpu, see --type", "lost: 1 message with spans", "lost: 1 message with log records", "lost: 1 message with metrics"},
+}
+
 // foreignRows has a row for each file. The values are those of the tool that the format belongs to.
 var foreignRows = map[string]foreign{
 	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1), pending: true},
@@ -55,6 +62,12 @@ var foreignRows = map[string]foreign{
 	"firefox-70-saved-by-profiler.json":                        {stacks: []string{";"}, pending: true},
 	"firefox-70-saved-macintosh.json":                          {stacks: []string{";"}, pending: true},
 	"otlp-file-exporter-proto.out":                             {total: nanos(140), stacks: []string{"main;pay;pay;cart 80000000"}, errors: []string{"lost: 2 profiles of cpu, see --type"}},
+	"file-exporter-json.out":                                   exported,
+	"file-exporter-json-zstd.out":                              exported,
+	"file-exporter-json-native-zstd.out":                       exported,
+	"file-exporter-proto.out":                                  exported,
+	"file-exporter-proto-zstd.out":                             exported,
+	"file-exporter-proto-native-zstd.out":                      exported,
 	"otlp-off-cpu-first-then-samples-with-cpu-period.json":     {total: 500, errors: []string{"profiles of cpu, see --type"}},
 	"otlp-off-cpu-first-then-samples-with-cpu-period.json cpu": {arguments: "--type cpu", errors: []string{"files, lines"}},
 	"collapsed-some-fractional.txt":                            {total: 333, pending: true},

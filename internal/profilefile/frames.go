@@ -5,6 +5,7 @@ package profilefile
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -68,6 +69,7 @@ type frameReader struct {
 	zstd  *zstd.Decoder
 	limit int64 // of a message
 	left  []byte
+	found bool // a message
 }
 
 // isCompressedFrame reports whether a file begins with the length of a compressed message.
@@ -101,12 +103,15 @@ func (r *frameReader) next() ([]byte, error) {
 		return nil, err
 	}
 	plain, err := r.zstd.DecodeAll(packed, nil)
-	if err != nil {
+	switch {
+	case errors.Is(err, zstd.ErrDecoderSizeExceeded), int64(len(plain)) > min(r.limit, math.MaxUint32):
+		return nil, TooLargeError{r.limit}
+	case err != nil && r.found: // after an incomplete message, the place of the next one is unknown
+		return nil, io.ErrUnexpectedEOF
+	case err != nil:
 		return nil, err
 	}
-	if int64(len(plain)) > min(r.limit, math.MaxUint32) {
-		return nil, TooLargeError{r.limit}
-	}
+	r.found = true
 	if isJSON(plain) {
 		return append(plain, '\n'), nil
 	}

@@ -35,7 +35,7 @@ const (
 // File is a decompressed file.
 type File struct {
 	Data []byte
-	// Cut is the error at which the compressed data end, if their end is missing. A collector that
+	// Cut is the error at which the compressed data end, if their end is missing or damaged. A collector that
 	// is killed leaves such a file.
 	Cut error
 }
@@ -146,5 +146,5 @@ func (f *File) losses() []importer.Loss {
 	if f.Cut == nil {
 		return nil
 	}
-	return []importer.Loss{{What: "end of the file: the compressed data are incomplete", Count: 1}}
+	return []importer.Loss{{What: "end of the file: the compressed data are damaged or incomplete", Count: 1}}
 }
