@@ -80,7 +80,8 @@ type Export struct {
 	// Lost counts dropped observations, spans and span events by reason. A sample without
 	// timestamps counts as one observation.
 	Lost []discard.Loss
-	// Flaws count images, measurements and dangling references that were dropped from items.
+	// Flaws count images, measurements and dangling references that were dropped from items, and
+	// samples whose times are not those of the profiler, because it stated none.
 	Flaws []discard.Flaw
 	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks

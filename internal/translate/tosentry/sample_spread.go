@@ -38,6 +38,8 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 	}
 	if untimed > 0 && clock.start == 0 {
 		e.lose(ReasonNoProfileTime, untimed)
+	} else {
+		e.flaw("sample_time", untimed) // the times are ours
 	}
 	most := min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
 	repeats := min(1, float64(most)/max(total, 1)) // of an observation
