@@ -85,12 +85,11 @@ var weights = regexp.MustCompile(`^[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
 // cut splits a line at its last blank. Frames may contain blanks.
 func cut(line string) (stack string, weight float64, ok bool) {
 	i := strings.LastIndexAny(line, " \t")
-	if i <= 0 || !weights.MatchString(line[i+1:]) {
+	if i < 0 || !weights.MatchString(line[i+1:]) {
 		return "", 0, false
 	}
 	weight, err := strconv.ParseFloat(line[i+1:], 64)
-	stack = line[:i]
-	return stack, weight, err == nil && strings.TrimSpace(stack) != ""
+	return line[:i], weight, err == nil
 }
 
 type reader struct {
@@ -99,7 +98,8 @@ type reader struct {
 	frames map[string]dictionary.LocationIndex
 }
 
-// add adds a stack. A frame without a name is one of a function without a name, as in speedscope.
+// add adds a stack. A frame without a name is one of an unknown function, as in speedscope; py-spy
+// writes a stack without any name for threads outside of Python.
 func (r *reader) add(stack string, weight float64) {
 	node := importer.Node(0)
 	for name := range strings.SplitSeq(stack, ";") {

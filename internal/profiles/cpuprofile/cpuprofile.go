@@ -175,7 +175,24 @@ func newTree(b *importer.Builder, nodes []node) *tree {
 			}
 		}
 	}
+	t.countRoots()
 	return t
+}
+
+// countRoots counts functions that nothing calls. A file has one root.
+func (t *tree) countRoots() {
+	roots, named := 0, 0
+	for i, parent := range t.parent {
+		if parent < 0 {
+			roots++
+			if t.nodes[i].CallFrame.Function != rootName {
+				named++
+			}
+		}
+	}
+	if roots > 1 {
+		t.Lose("callers of nodes", named)
+	}
 }
 
 // find returns the node with an ID.
