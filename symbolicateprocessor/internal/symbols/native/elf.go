@@ -35,7 +35,7 @@ func indexELF(b *builder, in *input, summary *Summary) error {
 		summary.note(err)
 	}
 	b.sortSymbols()
-	if err := indexDWARF(b, in, file.order, summary, func(name string) ([]byte, error) { return file.content(in, name) }); err != nil {
+	if err := indexDWARF(b, in, file.order, summary, func(name string) ([]byte, error) { return file.dwarfSection(in, name) }); err != nil {
 		summary.note(err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // debug/elf inflates the section names of a file, and reads as many headers as the file states, so
@@ -22,6 +23,9 @@ type elfFile struct {
 	sections []elf.Section64
 	names    []byte // of sections
 }
+
+// sectionInfo is the section of DWARF that has the functions.
+const sectionInfo = ".debug_info"
 
 const (
 	// maxSections bounds the sections and the program headers. A linked program has about 40.
@@ -163,10 +167,10 @@ func (f *elfFile) table(file io.ReaderAt, size int64, at, each, count uint64) (*
 	return c, err
 }
 
-// section returns the first section with a name, or nil.
+// section returns the first section with a name and with content in the file, or nil.
 func (f *elfFile) section(name string) *elf.Section64 {
 	for i := range f.sections {
-		if s := &f.sections[i]; s.Name < uint32(len(f.names)) && bytes.HasPrefix(f.names[s.Name:], []byte(name+"\x00")) {
+		if s := &f.sections[i]; s.Type != uint32(elf.SHT_NOBITS) && s.Size > 0 && s.Name < uint32(len(f.names)) && bytes.HasPrefix(f.names[s.Name:], []byte(name+"\x00")) {
 			return s
 		}
 	}
@@ -183,10 +187,31 @@ func (f *elfFile) sectionOf(kind elf.SectionType) *elf.Section64 {
 	return nil
 }
 
+// oldName returns the name of a section of DWARF that is compressed as GNU's tools and Go did before
+// 2016: .zdebug_info.
+func oldName(name string) string { return ".z" + strings.TrimPrefix(name, ".") }
+
+// hasDWARF reports whether dwarfSection finds functions.
+func (f *elfFile) hasDWARF() bool {
+	return f.section(sectionInfo) != nil || f.section(oldName(sectionInfo)) != nil
+}
+
+// dwarfSection returns the content of a section of DWARF, nil if there is none.
+func (f *elfFile) dwarfSection(in *input, name string) ([]byte, error) {
+	if f.section(name) != nil {
+		return f.content(in, name)
+	}
+	packed, err := f.content(in, oldName(name))
+	if err != nil {
+		return nil, err
+	}
+	return in.inflateOld(packed)
+}
+
 // content returns the content of a section, nil if there is none.
 func (f *elfFile) content(in *input, name string) ([]byte, error) {
 	s := f.section(name)
-	if s == nil || s.Type == uint32(elf.SHT_NOBITS) {
+	if s == nil {
 		return nil, nil
 	}
 	content, err := in.part(s.Off, s.Size)

@@ -91,7 +91,7 @@ func identifyELF(file io.ReaderAt, size int64) ([]Object, error) {
 	}
 	id, _ := debugid.ELF(file) // without one, a path can identify the file
 	sections, err := readELF(file, size)
-	debug := err == nil && (sections.section(".debug_info") != nil || sections.section(".zdebug_info") != nil)
+	debug := err == nil && sections.hasDWARF()
 	return []Object{{Format: ELF, Arch: arch, ID: id, Debug: debug, Size: size}}, nil
 }
 

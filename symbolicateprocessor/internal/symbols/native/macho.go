@@ -10,7 +10,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -52,7 +51,8 @@ func identifyMachO(file io.ReaderAt, offset, size int64) (Object, error) {
 		return o, err
 	}
 	o.Arch, o.ID = machoArchs[m.cpu], m.uuid
-	o.Debug = slices.ContainsFunc(m.sections, func(s macho.Section64) bool { return strings.HasSuffix(cString(s.Name[:]), "debug_info") })
+	info, _ := m.findDWARF(sectionInfo)
+	o.Debug = info != nil
 	if o.Arch == "" {
 		o.Arch = strings.ToLower(strings.TrimPrefix(m.cpu.String(), "Cpu"))
 	}
@@ -154,23 +154,31 @@ func indexMachO(b *builder, in *input, summary *Summary) error {
 	return nil
 }
 
-// dwarfSection returns a section of DWARF: __debug_info, or __zdebug_info as Go compresses it.
-// Names have 16 bytes at most.
-func (m *machoFile) dwarfSection(in *input, name string) ([]byte, error) {
+// findDWARF returns a section of DWARF, nil if there is none: __debug_info, or __zdebug_info as Go
+// compresses it. Names have 16 bytes at most.
+func (m *machoFile) findDWARF(name string) (s *macho.Section64, compressed bool) {
 	name = strings.TrimPrefix(name, ".")
-	for _, s := range m.sections {
-		switch cString(s.Name[:]) {
-		case cut16("__" + name):
-			return in.part(uint64(s.Offset), s.Size)
-		case cut16("__z" + name):
-			packed, err := in.part(uint64(s.Offset), s.Size)
-			if err != nil {
-				return nil, err
-			}
-			return in.inflateOld(packed)
+	for i := range m.sections {
+		s = &m.sections[i]
+		plain := cString(s.Name[:]) == cut16("__"+name)
+		if (plain || cString(s.Name[:]) == cut16("__z"+name)) && s.Size > 0 {
+			return s, !plain
 		}
 	}
-	return nil, nil
+	return nil, false
+}
+
+// dwarfSection returns the content of a section of DWARF, nil if there is none.
+func (m *machoFile) dwarfSection(in *input, name string) ([]byte, error) {
+	s, compressed := m.findDWARF(name)
+	if s == nil {
+		return nil, nil
+	}
+	content, err := in.part(uint64(s.Offset), s.Size)
+	if err != nil || !compressed {
+		return content, err
+	}
+	return in.inflateOld(content)
 }
 
 // inflateOld inflates "ZLIB", a size, and the data.
