@@ -126,6 +126,9 @@ func (b *fileBuilder) original(name []part) int32 {
 			b.err = err
 		}
 		i := b.m.nameIndexAt(p.at.line, p.at.column)
+		if i < 0 && p.spaced { // UglifyJS 2 maps the space in front of an identifier, too
+			i = b.m.nameIndexAt(p.at.line, p.at.column-1)
+		}
 		switch {
 		case i >= 0 && len(name) == 1 && len(b.m.names.at(int(i))) <= maxName:
 			return -1 - i
@@ -232,7 +235,9 @@ func (f *File) at(dst []symbols.Frame, raw string, line, column int64, nameOf fu
 		return dst, symbols.NoSymbol
 	}
 	frame := symbols.Frame{File: position.Source, Line: int64(position.Line) + 1, Column: int64(position.Column) + 1, Library: position.Ignored}
-	if i := f.scopeAt(at); i >= 0 {
+	if name, stated := f.m.functionAt(at.line, at.column); stated {
+		frame.Function = name
+	} else if i := f.scopeAt(at); i >= 0 {
 		frame.Function = f.text(nameOf(f.scopes[i]))
 	} else if f.scopes == nil {
 		frame.Function = f.m.definedAt(raw, at)

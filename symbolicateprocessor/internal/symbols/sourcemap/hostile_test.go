@@ -239,6 +239,12 @@ func randomMap(random *rand.Rand, depth int) map[string]any {
 		mappings.WriteByte(",,,;"[random.IntN(4)])
 	}
 	m["mappings"] = mappings.String()
+	if random.IntN(3) == 0 {
+		m["x_facebook_sources"] = []any{nil, []any{map[string]any{"names": m["names"], "mappings": mappings.String()}}, random.IntN(3)}
+	}
+	if random.IntN(5) == 0 {
+		m["x_org_dartlang_dart2js"] = map[string]any{}
+	}
 	return m
 }
 

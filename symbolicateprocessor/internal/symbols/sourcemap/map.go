@@ -8,6 +8,7 @@
 //	tokens.go   tokens in little memory, with lookup by binary search
 //	scan.go     JavaScript → tokens of the language
 //	scopes.go   JavaScript → where functions begin and end, and which text names them
+//	metadata.go what Metro states about functions
 //	file.go     both together: place → function, file, line
 //	link.go     debug IDs and URLs in JavaScript files
 //
@@ -37,6 +38,11 @@ type Map struct {
 	names   texts
 	ignored []bool // by source, up to the last section with a list
 	tokens  tokens
+
+	metadata metadata
+	// dart: dart2js names each mapping after the function that it is in, instead of the identifier
+	// (https://github.com/dart-lang/sdk/blob/main/pkg/compiler/doc/sourcemap_extensions.md).
+	dart bool
 }
 
 // Position is a place in a source.
@@ -55,6 +61,19 @@ func (m *Map) Lookup(line, column uint32) (Position, bool) {
 		return Position{}, false
 	}
 	return m.position(t), true
+}
+
+// functionAt returns the original function at a place, if the map states it instead of the original
+// names of identifiers.
+func (m *Map) functionAt(line, column uint32) (name string, stated bool) {
+	t, ok := m.tokens.find(line, column)
+	switch {
+	case !ok || t.source < 0:
+		return "", false
+	case m.dart && t.name >= 0:
+		return clip(m.names.at(int(t.name))), true
+	}
+	return m.metadata.function(t.source, place{t.sourceLine, t.sourceColumn})
 }
 
 // nameAt returns the name of the mapping that starts exactly at a place.
@@ -84,7 +103,7 @@ func (m *Map) position(t token) Position {
 
 // Bytes returns the approximate memory of the map.
 func (m *Map) Bytes() int64 {
-	return int64(len(m.ignored)) + m.sources.bytes() + m.names.bytes() + m.tokens.bytes()
+	return int64(len(m.ignored)) + m.sources.bytes() + m.names.bytes() + m.tokens.bytes() + m.metadata.bytes()
 }
 
 // texts is a list of strings in one piece of memory.

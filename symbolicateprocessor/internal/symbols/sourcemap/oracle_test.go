@@ -53,7 +53,7 @@ func (r *result) UnmarshalJSON(raw []byte) error {
 
 // TestOracle compares each column of the recorded applications.
 func TestOracle(t *testing.T) {
-	for _, name := range []string{"esbuild", "terser"} {
+	for _, name := range []string{"esbuild", "terser", "uglify2"} {
 		t.Run(name, func(t *testing.T) {
 			script := filepath.Join("testdata/app", name+".js")
 			text, err := os.ReadFile(script)

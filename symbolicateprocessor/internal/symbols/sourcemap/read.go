@@ -44,6 +44,9 @@ type document struct {
 	Mappings   raw `json:"mappings"`
 	Sections   raw `json:"sections"`
 
+	FacebookSources raw `json:"x_facebook_sources"`     // Metro
+	Dart2JS         raw `json:"x_org_dartlang_dart2js"` // Dart
+
 	IgnoreList    raw `json:"ignoreList"`
 	OldIgnoreList raw `json:"x_google_ignoreList"`
 
@@ -168,6 +171,10 @@ func (m *Map) addSection(work *symbols.Work, doc *document, offset place) error 
 	if err := m.ignore(work, doc, beforeSources); err != nil {
 		return err
 	}
+	if err := m.addMetadata(work, doc.FacebookSources, beforeSources); err != nil {
+		return fmt.Errorf("x_facebook_sources: %w", err)
+	}
+	m.dart = m.dart || doc.Dart2JS != nil
 	sources, names := int32(m.sources.len()-beforeSources), int32(m.names.len()-beforeNames)
 	mappings, err := mappingsOf(doc.Mappings)
 	if err != nil {

@@ -21,8 +21,9 @@ type function struct {
 
 // part is an identifier of a name.
 type part struct {
-	text string
-	at   place
+	text   string
+	at     place
+	spaced bool // one space is in front of it
 }
 
 const (
@@ -67,7 +68,10 @@ func (p place) compare(q place) int {
 }
 
 // partOf returns a part of a name. Names are clipped, because several functions can share one.
-func partOf(text string, at place) part { return part{text[:min(len(text), maxName)], at} }
+func (p *scopeParser) partOf(text string, at place) part {
+	spaced := p.prev.end.line == at.line && p.prev.end.column+1 == at.column
+	return part{text[:min(len(text), maxName)], at, spaced}
+}
 
 // bracket is an open bracket, or the script itself.
 type bracket struct {
@@ -207,7 +211,7 @@ func (p *scopeParser) step() error {
 }
 
 func (p *scopeParser) wordStep(t lexeme, target []part, wasAsync bool) {
-	me := partOf(t.text, t.at)
+	me := p.partOf(t.text, t.at)
 	frame := p.top()
 	isKey := (frame.kind == object || frame.kind == class) && frame.atKey
 	switch {
@@ -252,7 +256,7 @@ func (p *scopeParser) setKey(t lexeme) {
 		if t.kind == text {
 			name = name[1 : len(name)-1]
 		}
-		frame.key, frame.accessor = []part{partOf(name, t.at)}, ""
+		frame.key, frame.accessor = []part{p.partOf(name, t.at)}, ""
 		if p.prev.kind == word && (p.prev.text == "get" || p.prev.text == "set") {
 			frame.accessor = p.prev.text + " "
 		}
