@@ -25,11 +25,11 @@ import (
 // pprofFiles has files of other tools; beside each is the output of go tool pprof.
 const pprofFiles = "internal/profiles/pprof/testdata/foreign"
 
-// negative matches the files with negative values.
-var negative = regexp.MustCompile(`diff`)
+// negativePprof matches the files with negative values.
+var negativePprof = regexp.MustCompile(`diff`)
 
-// periods has the files with numbers of samples only. If the period is a time, so are our weights.
-var periods = map[string]float64{"parca-node-libc-file-offset.pb.gz": 52631578}
+// pprofPeriods has the files with numbers of samples only. If the period is a time, so are our weights.
+var pprofPeriods = map[string]float64{"parca-node-libc-file-offset.pb.gz": 52631578}
 
 // TestPprofFiles: every output has the total and the functions that go tool pprof shows of a file,
 // or is rejected.
@@ -42,22 +42,22 @@ func TestPprofFiles(t *testing.T) {
 			top, err := os.ReadFile(strings.TrimSuffix(strings.TrimSuffix(file, ".gz"), ".pb") + ".top")
 			require.NoError(t, err)
 			if testsize.Full() {
-				require.Equal(t, string(top), pprofTop(t, file, unitOf(string(top))))
+				require.Equal(t, string(top), pprofTop(t, file, pprofUnit(string(top))))
 			}
-			want := topOf(t, string(top), cmp.Or(periods[filepath.Base(file)], 1))
+			want := topOf(t, string(top), cmp.Or(pprofPeriods[filepath.Base(file)], 1))
 			for _, format := range []string{profilefile.Pprof, profilefile.OTLPJSON, profilefile.OTLPProto, profilefile.Collapsed, profilefile.Speedscope, profilefile.Firefox} {
 				if format == profilefile.Pprof && !testsize.Full() {
 					continue // read by the tool, a process
 				}
 				out, lost, exit := call(t, "", "convert", "--to", format, "--out", "-", file)
-				if negative.MatchString(file) && (format == profilefile.Collapsed || format == profilefile.Speedscope) {
+				if negativePprof.MatchString(file) && (format == profilefile.Collapsed || format == profilefile.Speedscope) {
 					assert.Equal(t, 1, exit, format)
 					assert.Contains(t, lost, "negative", format)
 					assert.Empty(t, out, format)
 					continue
 				}
 				require.Equal(t, 0, exit, "%s: %s", format, lost)
-				got := contentOf(t, format, out, unitOf(string(top)))
+				got := contentOf(t, format, out, pprofUnit(string(top)))
 				assert.InDeltaMapValues(t, want.Self, got.Self, 0.5, "self, %s", format)
 				assert.InDeltaMapValues(t, want.Total, got.Total, 0.5, "total, %s", format)
 			}
@@ -65,8 +65,11 @@ func TestPprofFiles(t *testing.T) {
 	}
 }
 
-// unitOf returns the unit of the output of go tool pprof.
-func unitOf(top string) string {
+// pprofValues are the values of functions by name.
+type pprofValues struct{ Self, Total map[string]float64 }
+
+// pprofUnit returns the unit of the output of go tool pprof.
+func pprofUnit(top string) string {
 	if regexp.MustCompile(`\dB `).MatchString(top) {
 		return "B"
 	}
@@ -90,8 +93,8 @@ func pprofTop(t *testing.T, file, unit string) string {
 var topColumns = regexp.MustCompile(`(?m)^ *(-?[\d.]+)(?:ns|B)? +-?[\d.e-]+% +-?[\d.e-]+% +(-?[\d.]+)(?:ns|B)? +-?[\d.e-]+% +(.+?)(?: \((?:partial-)?inline\))?$`)
 
 // topOf returns the values in the output of go tool pprof.
-func topOf(t *testing.T, top string, scale float64) functionTimes {
-	out := functionTimes{map[string]float64{}, map[string]float64{}}
+func topOf(t *testing.T, top string, scale float64) pprofValues {
+	out := pprofValues{map[string]float64{}, map[string]float64{}}
 	for _, line := range topColumns.FindAllStringSubmatch(top, -1) {
 		self, err := strconv.ParseFloat(line[1], 64)
 		require.NoError(t, err)
@@ -104,7 +107,7 @@ func topOf(t *testing.T, top string, scale float64) functionTimes {
 }
 
 // add adds values of a function. Zeros do not count: a tool may omit them.
-func (f functionTimes) add(name string, self, total float64) {
+func (f pprofValues) add(name string, self, total float64) {
 	for values, value := range map[*map[string]float64]float64{&f.Self: self, &f.Total: total} {
 		if (*values)[name] += value; (*values)[name] == 0 {
 			delete(*values, name)
@@ -113,7 +116,7 @@ func (f functionTimes) add(name string, self, total float64) {
 }
 
 // stack adds the value of a stack, root first.
-func (f functionTimes) stack(names []string, value float64) {
+func (f pprofValues) stack(names []string, value float64) {
 	seen := map[string]bool{}
 	for i, name := range names {
 		name = binaryOf(name)
@@ -145,8 +148,8 @@ const unknownName = "(unknown)"
 
 // contentOf returns the values in an output. Those of Go's tool and of simple formats are read
 // without our readers.
-func contentOf(t *testing.T, format, content, unit string) functionTimes {
-	out := functionTimes{map[string]float64{}, map[string]float64{}}
+func contentOf(t *testing.T, format, content, unit string) pprofValues {
+	out := pprofValues{map[string]float64{}, map[string]float64{}}
 	switch format {
 	case profilefile.Pprof:
 		return topOf(t, pprofTop(t, write(t, t.TempDir(), "out.pb.gz", content), unit), 1)

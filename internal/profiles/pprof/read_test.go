@@ -142,7 +142,7 @@ func TestWithoutSamples(t *testing.T) {
 	data, err := os.ReadFile("testdata/go-mutex-without-samples.pb.gz")
 	require.NoError(t, err)
 	_, _, err = pprof.Read(data, importer.Options{})
-	assert.EqualError(t, err, "the profile has no samples")
+	assert.Equal(t, importer.ErrEmpty, err, "it is a pprof, without samples")
 }
 
 // TestWithoutStack: pprof counts samples without a stack. They are not idle time.
