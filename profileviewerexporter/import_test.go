@@ -118,8 +118,8 @@ func TestImportIsGuarded(t *testing.T) {
 	assert.Equal(t, http.StatusOK, status, text)
 }
 
-// TestImportOfNegativeValues: the list has the total of a difference of profiles; graphs and formats
-// without negative values reject it with a reason.
+// TestImportOfNegativeValues: the list has the total of a difference of profiles; graphs and
+// formats without negative values reject it with a reason.
 func TestImportOfNegativeValues(t *testing.T) {
 	h := start(t, nil)
 	data, err := os.ReadFile(filepath.Join(golden.Root(t), "internal/profiles/pprof/testdata/foreign/pprof-diff-base-negative.pb.gz"))

@@ -28,12 +28,15 @@ const pprofFiles = "internal/profiles/pprof/testdata/foreign"
 // negativePprof matches the files with negative values.
 var negativePprof = regexp.MustCompile(`diff`)
 
-// pprofPeriods has the files with numbers of samples only. If the period is a time, so are our weights.
+// pprofPeriods has the files with numbers of samples only. If the period is a time, so are our
+// weights.
 var pprofPeriods = map[string]float64{"parca-node-libc-file-offset.pb.gz": 52631578}
 
 // TestPprofFiles: every output has the total and the functions that go tool pprof shows of a file,
 // or is rejected.
 func TestPprofFiles(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs/pprof.md"))
+	require.NoError(t, err)
 	files, err := filepath.Glob(filepath.Join(golden.Root(t), pprofFiles, "*.pb*"))
 	require.NoError(t, err)
 	require.Greater(t, len(files), 15)
@@ -44,6 +47,8 @@ func TestPprofFiles(t *testing.T) {
 			if testsize.Full() {
 				require.Equal(t, string(top), pprofTop(t, file, pprofUnit(string(top))))
 			}
+			row := regexp.MustCompile("(?m)^\\| `" + regexp.QuoteMeta(filepath.Base(file)) + "` .*$").FindString(string(page))
+			assert.Regexp(t, `\| `+regexp.MustCompile(`accounting for (-?\d+)`).FindStringSubmatch(string(top))[1]+`[ ,]`, row, "docs/pprof.md")
 			want := topOf(t, string(top), cmp.Or(pprofPeriods[filepath.Base(file)], 1))
 			for _, format := range []string{profilefile.Pprof, profilefile.OTLPJSON, profilefile.OTLPProto, profilefile.Collapsed, profilefile.Speedscope, profilefile.Firefox} {
 				if format == profilefile.Pprof && !testsize.Full() {

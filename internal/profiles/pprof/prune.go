@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	// maxPattern is the maximum size of a compiled pattern, in instructions. The one of tcmalloc has
-	// 400.
+	// maxPattern is the maximum size of a compiled pattern, in instructions. The one of tcmalloc
+	// has 400.
 	maxPattern = 10_000
 
-	// maxPruning is the maximum work of a file: google/pprof removes nested brackets of each name one
-	// by one, and matches it with the patterns.
+	// maxPruning is the maximum work of a file: google/pprof removes nested brackets of each name
+	// one by one, and matches it with the patterns.
 	maxPruning = 1 << 30
 )
 

@@ -187,8 +187,8 @@ func (f *elfFile) sectionOf(kind elf.SectionType) *elf.Section64 {
 	return nil
 }
 
-// oldName returns the name of a section of DWARF that is compressed as GNU's tools and Go did before
-// 2016: .zdebug_info.
+// oldName returns the name of a section of DWARF that is compressed as GNU's tools and Go did
+// before 2016: .zdebug_info.
 func oldName(name string) string { return ".z" + strings.TrimPrefix(name, ".") }
 
 // hasDWARF reports whether dwarfSection finds functions.
