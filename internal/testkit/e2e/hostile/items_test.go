@@ -111,11 +111,36 @@ var itemAttacks = []attack{
 		r.Target = "/api/" + strings.Repeat("9", 900_000) + "/envelope/"
 		return r
 	}},
+	otlpAt("traces", "OTLP: 1 MB of gzip that decompresses to 1 GiB", http.StatusRequestEntityTooLarge, "body_too_large", memoryLimit, protobuf, gzipBomb),
+	otlpAt("traces", "OTLP: 4 kB of gzip with 2 million empty spans", http.StatusRequestEntityTooLarge, "too_much_memory", memorySmall, protobuf, func() []byte { return zipped(emptyMessages(twoMillion, 2, 1, 2)) }),
+	otlpAt("traces", "OTLP: 2 kB of gzip with a million empty spans", http.StatusOK, "", memoryLarge, protobuf, func() []byte { return zipped(emptyMessages(million, 2, 1, 2)) }),
+	otlpAt("metrics", "OTLP: 1 kB of gzip with 700,000 empty histogram points", http.StatusOK, "", memoryLarge, protobuf, func() []byte { return zipped(emptyMessages(700_000, 1, 1, 2, 2, 10)) }),
+	otlpAt("logs", "OTLP: 800 kB with 100,000 resources of one log record", http.StatusOK, "", memoryLarge, protobuf, func() []byte { return bytes.Repeat(emptyMessages(1, 2, 1, 2), 100_000) }),
+	otlpAt("profiles", "OTLP: 4 kB of gzip with 2 million empty profiles", http.StatusRequestEntityTooLarge, "too_much_memory", memorySmall, protobuf, func() []byte { return zipped(emptyMessages(twoMillion, 2, 1, 2)) }),
+	otlpAt("traces", "OTLP: 3 kB of gzip with a million empty spans in JSON", http.StatusRequestEntityTooLarge, "too_much_memory", memorySmall, "application/json", func() []byte {
+		return zipped([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 1<<20) + `]}]}]}`))
+	}),
+	otlpAt("traces", "OTLP: JSON nested 85,000 levels deep", http.StatusRequestEntityTooLarge, "too_much_memory", memorySmall, "application/json", func() []byte { return zipped(deepJSON(85_000)) }),
+	otlpAt("traces", "OTLP: nested 1.8 million levels deep", http.StatusRequestEntityTooLarge, "too_much_memory", memorySmall, protobuf, func() []byte { return zipped(deepSpan(1_800_000)) }),
+	otlpAt("traces", "OTLP: nested 4,900 levels deep", http.StatusBadRequest, "invalid_otlp", memorySmall, protobuf, func() []byte { return zipped(deepSpan(4900)) }),
 	{name: "an envelope with the DSN of another host", status: http.StatusOK, memory: memorySmall, observations: 1, signals: harness.OtherSignals, request: func() harness.Request {
 		r := harness.Chunk{}.Request()
 		r.Body = bytes.Replace(r.Body, []byte("{"), []byte(`{"dsn":"http://`+harness.TestKey+`@169.254.169.254/42",`), 1)
 		return r
 	}},
+}
+
+const protobuf = "application/x-protobuf"
+
+// otlpAt returns an attack by an OTLP message at the endpoint of a DSN.
+func otlpAt(signal, name string, status int, reason string, memory int, contentType string, zipped func() []byte) attack {
+	return attack{name: name, status: status, reason: reason, memory: memory, signals: harness.OtherSignals, request: func() harness.Request {
+		r := harness.Request{Target: "/api/42/integration/otlp/v1/" + signal + "/?sentry_key=" + harness.TestKey, Headers: [][2]string{{"Content-Type", contentType}}, Body: zipped()}
+		if bytes.HasPrefix(r.Body, []byte{0x1f, 0x8b}) {
+			return r.WithEncoding("gzip")
+		}
+		return r
+	}}
 }
 
 // item returns an attack by one item of a type.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -69,7 +70,9 @@ func compareForwarded(t *testing.T, sent []oracle.Wire, to *upstream) {
 	bytes := 0
 	for i := range sent {
 		bytes += len(sent[i].Body)
-		events = append(events, oracle.EventPairs(t, sent[i], forwarded[i])...)
+		if strings.Contains(sent[i].Target, "/envelope/") {
+			events = append(events, oracle.EventPairs(t, sent[i], forwarded[i])...)
+		}
 		oracle.CompareForwarded(t, sent[i], forwarded[i])
 	}
 	t.Logf("forwarded by the tee: %d requests, %d bytes, as the SDK sent them", len(sent), bytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command otel fails in several ways under one of two SDKs: otel otel|sentry spans|logs|dup
+// Command otel fails in several ways under one of two SDKs: otel otel|sentry spans|logs|dup. With
+// otlp, it sends spans to the endpoint of a DSN: otlp.go.
 //
 // An error of Go has no stack: SDKs record the stack where they are called. Here, both are called
 // at the same position. Each failure has a message of its own.
@@ -163,6 +164,12 @@ func stop(ctx context.Context) {
 }
 
 func main() {
+	if os.Args[1] == "otlp" {
+		if err := otlp(os.Args[2]); err != nil {
+			panic(err)
+		}
+		return
+	}
 	ctx := context.Background()
 	start(ctx)
 	cases := []struct {
