@@ -30,6 +30,7 @@ func TestMetadataAgreesWithTheInstruments(t *testing.T) {
 	late := strings.Replace(goodProfile, "10:00:00.000000Z", "10:00:30.000000Z", 1)
 	h.post(envelope(profileItem, item("profile", "", late), item("transaction", "", fullTransaction)))
 	h.post(envelope(profileItem))
+	h.do(h.request("POST", "/api/42/minidump/", nil))
 	h.receiver.Shared.telemetry.connectionClosed(httpserver.ReasonMaxConnections)
 	metadatatest.CheckInstruments(t, h.metrics, scopeName)
 }

@@ -45,7 +45,7 @@ func TestHostileSmallest(t *testing.T) {
 }
 
 func TestHostileItems(t *testing.T) {
-	varies(t, "items other than profiles; the store, minidump and security endpoints; paths and project IDs")
+	varies(t, "items other than profiles; the OTLP, store, minidump and security endpoints; paths and project IDs")
 	runAttacks(t, itemAttacks)
 }
 

@@ -75,6 +75,9 @@ Notes:
 - **Node 11.12.0 with profiler 11.1.0**: spans have no profiler session ID (` + "`profiler_id`" + `). They are linked [under certain
   conditions](linking.md#spans-without-a-profiler-session).
 - **No profiles**: Go 0.50.0, Rust, and V1 in Node 11 and browser 11.
+- **OTLP integrations**: a second test runs Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 with spans of OpenTelemetry's SDK, which
+  go to the [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors are in one trace and have one ` + "`" + `service.name` + "`" + `. Python's
+  profiles are linked to the spans. Go's exporter is configured by hand, because the Go module proxy does not serve ` + "`" + `sentry-go/otel/otlp` + "`" + `.
 - **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
 - **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
   next start.
