@@ -92,7 +92,9 @@ service:
 			for _, scope := range resource.ScopeLogs().All() {
 				for _, record := range scope.LogRecords().All() {
 					traces[record.TraceID().String()] = true
-					assert.Contains(t, names, record.TraceID().String()+"/"+record.SpanID().String(), "span of the record %s", record.Body().AsString())
+					if !record.SpanID().IsEmpty() { // JavaScript's logs state only the trace
+						assert.Contains(t, names, record.TraceID().String()+"/"+record.SpanID().String(), "span of the record %s", record.Body().AsString())
+					}
 					records++
 				}
 			}

@@ -1,15 +1,14 @@
 // The shop with Sentry's Node SDK and OpenTelemetry's exporter for OTLP. SENTRY_DSN says where to.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 
 const [version] = process.argv.slice(2);
 const require = createRequire(new URL(`./installed/${version}/`, import.meta.url));
 const Sentry = require('@sentry/node');
-const { trace } = require('@opentelemetry/api');
+const { context, ROOT_CONTEXT, trace } = require('@opentelemetry/api');
 const { OTLPTraceExporter } = require('@opentelemetry/exporter-trace-otlp-http');
 const { resourceFromAttributes } = require('@opentelemetry/resources');
 const { BasicTracerProvider, BatchSpanProcessor } = require('@opentelemetry/sdk-trace-base');
-const { AsyncLocalStorageContextManager } = require('@opentelemetry/context-async-hooks');
-const { context } = require('@opentelemetry/api');
 
 const dsn = process.env.SENTRY_DSN;
 const said = { version, spans: [], errors: [], logs: [], busy: [] };
@@ -27,7 +26,14 @@ const provider = new BasicTracerProvider({
   spanProcessors: [noting, new BatchSpanProcessor(new OTLPTraceExporter(Sentry.getOtlpTracesEndpoint(dsn)))],
 });
 trace.setGlobalTracerProvider(provider);
-context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+const storage = new AsyncLocalStorage();
+context.setGlobalContextManager({ // Sentry's SDK has none of its own for OpenTelemetry's spans
+  active: () => storage.getStore() ?? ROOT_CONTEXT,
+  with: (active, work, self, ...args) => storage.run(active, () => work.apply(self, args)),
+  bind: (_, target) => target,
+  enable() { return this; },
+  disable() { return this; },
+});
 Sentry.init({ dsn, release: 'shop@1.0.0', enableLogs: true, integrations: [Sentry.openTelemetryIntegration()] });
 
 const tracer = trace.getTracer('shop');
