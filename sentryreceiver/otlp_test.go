@@ -299,6 +299,7 @@ func TestHostileOTLP(t *testing.T) {
 		"empty points":    {"metrics", protobuf, field(1, field(2, field(2, field(7, bytes.Repeat([]byte{0x0a, 0}, 400_000))))), 413, "too_much_memory"},
 		"empty samples":   {"profiles", protobuf, field(1, field(2, field(2, bytes.Repeat([]byte{0x12, 0}, 200_000)))), 413, "too_much_memory"},
 		"empty in JSON":   {"traces", asJSON, []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 200_000) + `]}]}]}`), 413, "too_much_memory"},
+		"JSON in a text":  {"traces", protobuf, field(1, field(2, field(2, field(9, append(field(1, []byte("a")), field(2, field(1, []byte(`[{"cookie":1}`+strings.Repeat(",{}", 200_000)+"]")))...))))), 413, "too_much_memory"},
 		"cut":             {"traces", protobuf, []byte{0x0a, 0x7f, 0}, 400, "invalid_otlp"},
 		"wrong wire type": {"logs", protobuf, []byte{0x08, 1}, 400, "invalid_otlp"},
 		"wrong encoding":  {"traces", protobuf, []byte(`{"resourceSpans":[]}`), 400, "invalid_otlp"},

@@ -208,6 +208,27 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// TestResentOTLP: clients resend OTLP after 429, so Sentry and the pipelines receive it once.
+func TestResentOTLP(t *testing.T) {
+	upstream := newRecorder(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) })
+	h := start(t, upstream.URL, options{receiver: onlyProject, tee: []func(*Config){func(cfg *Config) { cfg.Answer, cfg.AnswerTimeout = answerUpstream, 30*time.Second }}})
+	const path = "/api/4507/integration/otlp/v1/logs/?sentry_key=" + testKey
+	resp, text := h.do("POST", path, "{}", "Content-Type", "application/json")
+	assert.Equal(t, http.StatusOK, resp.StatusCode, "accepted by the pipelines: %s", text)
+	upstream.take(t, 1)
+
+	busy, err := h.tee.wrap(t.Context(), http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	require.NoError(t, err)
+	for target, forwarded := range map[string]int{path: 0, envelopePath: 1} {
+		w := httptest.NewRecorder()
+		busy.ServeHTTP(w, httptest.NewRequest("POST", target, strings.NewReader("{}")))
+		assert.Equal(t, http.StatusTooManyRequests, w.Code)
+		upstream.take(t, forwarded)
+		require.Eventually(t, func() bool { return h.tee.forwarder.observe().requests == 0 }, 30*time.Second, time.Millisecond)
+		assert.Zero(t, upstream.count(), target)
+	}
+}
+
 // TestPassOn: with on_limit: pass_on, the next response has Sentry's latest limits in addition to
 // the receiver's own.
 func TestPassOn(t *testing.T) {

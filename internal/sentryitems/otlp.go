@@ -4,7 +4,6 @@ package sentryitems
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -83,10 +82,14 @@ func adopted[M any](t *Translation, item *sentry.Item, o *otlp[M], deliver func(
 // the payload.
 func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *discard.Error) {
 	estimate, decode := o.size.Estimate, o.proto
-	if strings.EqualFold(item.Header.ContentType, sentry.ContentTypeJSON) {
+	encoding := strings.ToLower(item.Header.ContentType)
+	if encoding == sentry.ContentTypeJSON {
 		estimate, decode = otlpsize.EstimateJSON, o.json
 	}
 	memory, err := estimate(item.Payload, otlpsize.Max)
+	if err == nil && encoding != sentry.ContentTypeJSON && !t.settings.IncludePII { // personal data is also found in JSON texts
+		memory += otlpsize.EstimateTexts(item.Payload)
+	}
 	switch {
 	case errors.Is(err, otlpsize.ErrDamaged):
 		return message, invalidOTLP(item)
@@ -105,11 +108,7 @@ func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *dis
 }
 
 func invalidOTLP(item *sentry.Item) *discard.Error {
-	encoding := "protobuf"
-	if strings.EqualFold(item.Header.ContentType, sentry.ContentTypeJSON) {
-		encoding = "JSON"
-	}
-	return &discard.Error{Reason: ReasonInvalidOTLP, Detail: fmt.Sprintf("the %d bytes are no OTLP message of this signal in %s", len(item.Payload), encoding)}
+	return discard.Errorf(ReasonInvalidOTLP, "the %d bytes are no %s", len(item.Payload), item.Header.Type)
 }
 
 // reserve claims memory, see Claim.

@@ -5,6 +5,7 @@
 package otlpsize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -132,6 +133,13 @@ func EstimateJSON(data []byte, limit int) (memory int, err error) {
 		}
 	}
 	return memory, nil
+}
+
+// EstimateTexts returns an upper bound of the memory of values that are parsed from the texts of a
+// message in protobuf, if these are JSON. EstimateJSON includes it.
+func EstimateTexts(data []byte) int {
+	count := func(c string) int { return bytes.Count(data, []byte(c)) }
+	return perBrace*(count("{")+count("[")) + perComma*count(",")
 }
 
 // estimate returns the memory of the messages and numbers in a message.
