@@ -57,8 +57,8 @@ func TestOneMessagePerSignal(t *testing.T) {
 	traces, logs, metrics := s.traces.AllTraces()[0], s.logs.AllLogs()[0], s.points.AllMetrics()[0]
 	assert.Equal(t, 1, traces.ResourceSpans().Len())
 	assert.Len(t, spansOf(traces), 4)
-	assert.Equal(t, 1, logs.ResourceLogs().Len(), "the check-in has the same resource")
-	assert.Equal(t, 3, metrics.ResourceMetrics().Len(), "a check-in, sessions with a release, a client report")
+	assert.Equal(t, 2, logs.ResourceLogs().Len(), "attachments of the transaction's release, a check-in without one")
+	assert.Equal(t, 2, metrics.ResourceMetrics().Len(), "the check-in; sessions and a client report of the release")
 	for i, name := range fileNames(logs) {
 		require.Equal(t, fmt.Sprint(i), name)
 	}

@@ -94,10 +94,11 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		r.telemetry.itemsLost(ctx, sender, envelope.Items, rejectionOf(err).reason)
 		return response{}, err
 	}
+	program := programOf(auth, sub.req.UserAgent())
 	origin := sentryitems.Sender{ProjectID: auth.ProjectID, PublicKey: auth.PublicKey, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource,
-		Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent()}
+		Known: r.services.lastOf(program), Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent()}
 	in := &ingestion{
-		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender, via: via,
+		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender, program: program, via: via,
 		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),
 		budget:      r.newBudget(claim, int64(len(body.Data))),
 	}

@@ -27,6 +27,7 @@ type ingestion struct {
 	envelope    *sentry.Envelope
 	auth        sentry.Auth
 	sender      ledger.Sender // in metrics
+	program     program       // for items that do not state their service
 	via         string        // collectors that forwarded the envelope
 	budget      budget
 
@@ -40,6 +41,7 @@ type ingestion struct {
 func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
 	ctx = in.withClient(ctx)
 	in.translate(ctx)
+	in.services.saw(in.program, in.translation.Stated())
 	in.dropPayloads()
 	body.Release()
 	in.budget.dropBody()

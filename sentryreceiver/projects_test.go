@@ -160,28 +160,30 @@ func TestResourceAttributes(t *testing.T) {
 	}
 }
 
-// resources gives the resource of each message that came out.
+// resources gives every resource of the messages that came out.
 func (s *signals) resources() map[string]map[string]any {
 	all := map[string]map[string]any{}
-	add := func(signal string, i int, attributes pcommon.Map) {
-		all[fmt.Sprint(signal, " ", i)] = attributes.AsRaw()
+	add := func(signal string, resource pcommon.Resource) {
+		all[fmt.Sprint(signal, " ", len(all))] = resource.Attributes().AsRaw()
 	}
-	for i, p := range s.sink.profiles {
-		add("profiles", i, p.ResourceProfiles().At(0).Resource().Attributes())
+	for _, p := range s.sink.profiles {
+		for _, resource := range p.ResourceProfiles().All() {
+			add("profiles", resource.Resource())
+		}
 	}
 	for _, p := range s.traces.AllTraces() {
-		for i, resource := range p.ResourceSpans().All() {
-			add("traces", i, resource.Resource().Attributes())
+		for _, resource := range p.ResourceSpans().All() {
+			add("traces", resource.Resource())
 		}
 	}
 	for _, p := range s.logs.AllLogs() {
-		for i, resource := range p.ResourceLogs().All() {
-			add("logs", i, resource.Resource().Attributes())
+		for _, resource := range p.ResourceLogs().All() {
+			add("logs", resource.Resource())
 		}
 	}
 	for _, p := range s.points.AllMetrics() {
-		for i, resource := range p.ResourceMetrics().All() {
-			add("metrics", i, resource.Resource().Attributes())
+		for _, resource := range p.ResourceMetrics().All() {
+			add("metrics", resource.Resource())
 		}
 	}
 	return all

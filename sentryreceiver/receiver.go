@@ -39,6 +39,7 @@ type sentryReceiver struct {
 	inflight  *httpbody.Budget
 	id        component.ID
 	dedup     *dedup.Window
+	services  services
 
 	pipelines *pipeline.Pipelines
 	stream    *spotlight.Stream

@@ -107,7 +107,8 @@ func DefaultSettings() Settings {
 type Sender struct {
 	ProjectID string
 	PublicKey string
-	SDK       sentry.ClientSDK
+	SDK       sentry.ClientSDK       // of the envelope header or the credentials
+	Known     attr.Identity          // that the client has stated before; zero = not known
 	Address   string                 // "" = not known
 	UserAgent string                 // of the request
 	Resource  []fromsentry.Attribute // of the configuration
@@ -123,6 +124,7 @@ type Translation struct {
 	received time.Time
 
 	publicKey string
+	stated    attr.Identity   // see Stated
 	linkKeys  map[string]bool // so far
 
 	claim             func(bytes int64) error   // see Claim
@@ -164,7 +166,9 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 	drift := driftOf(envelope, received, settings.CorrectClockDrift)
 	t.source = fromsentry.Source{
 		ProjectID: from.ProjectID,
-		SDK:       from.SDK,
+		SDK:       sentry.ClientSDK(envelope.Header.SDK),
+		ClientSDK: from.SDK,
+		Known:     from.Known,
 
 		ClientAddress: from.Address,
 		UserAgent:     from.UserAgent,
@@ -184,6 +188,8 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 			SampleRate: trace.SampleRate, SampleRand: trace.SampleRand, Sampled: trace.Sampled, ReplayID: trace.ReplayID, Transaction: trace.Transaction,
 		}
 	}
+	t.source.Stated = func(id attr.Identity) { t.stated = id }
+	t.completeKnown()
 	t.transactionStart = sync.OnceValue(t.decodeTransactionStart)
 	return t
 }
@@ -211,6 +217,31 @@ func Ordered(items []sentry.Item) iter.Seq[*sentry.Item] {
 // Translate translates an item. Its type must be one of Types, and it must not be oversize.
 func (t *Translation) Translate(item *sentry.Item) Result {
 	return Types[item.Header.Type].translate(t, item)
+}
+
+// Stated returns the identity that the last translated item has stated. Its texts may refer to the
+// body.
+func (t *Translation) Stated() attr.Identity { return t.stated }
+
+// completeKnown replaces what the client has stated before by what an event or a transaction of the
+// envelope states.
+func (t *Translation) completeKnown() {
+	states := func(i sentry.Item) bool {
+		return i.Header.Type == sentry.ItemTransaction || i.Header.Type == sentry.ItemEvent
+	}
+	of := slices.IndexFunc(t.envelope.Items, states)
+	if of < 0 || !slices.ContainsFunc(t.envelope.Items, func(i sentry.Item) bool { return !states(i) }) {
+		return
+	}
+	item := &t.envelope.Items[of]
+	if len(item.Payload) > item.Header.Type.MaxSize() {
+		return
+	}
+	head := event.ReadHead(item.Payload)
+	t.source.Known = attr.Identity{
+		Platform: head.Platform, Release: attr.FirstText(head.Release, t.source.Release), Dist: head.Dist,
+		Environment: attr.FirstText(head.Environment, t.source.Environment), Sdk: head.SDK,
+	}
 }
 
 func (t *Translation) strict() bool { return t.settings.Validation == profile.Strict }

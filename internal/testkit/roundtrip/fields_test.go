@@ -84,6 +84,7 @@ var differences = []difference{
 	{"event,feedback,transaction,standalone span", `^/sdk/settings/infer_ip = `, "never: the receiver has done it"},
 
 	{"span,log,trace_metric", `^/(version|ingest_settings/infer_ip|ingest_settings/infer_user_agent) = `, "instructions for Sentry's server"},
+	{"span,log,trace_metric", `^/items\[000000\]/attributes/sentry\.platform/`, "added: the resource has that of the SDK"},
 	{"span", `^/items\[000000\]/(attributes/sentry\.)?(kind|is_remote)`, "attributes since the drafts of the format"},
 	{"span", `^/items\[000000\]/attributes/sentry\.segment\.(id|name)/`, "added if the segment is known"},
 

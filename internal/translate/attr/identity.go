@@ -3,6 +3,8 @@
 package attr
 
 import (
+	"strings"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -31,8 +33,15 @@ func (id Identity) WithoutNames(sdk sentry.ClientSDK) Identity {
 
 // Clipped returns the identity with clipped texts, because each item repeats them.
 func (id Identity) Clipped() Identity {
+	return id.each(func(text string) string { return Clip(text, MaxNameBytes) })
+}
+
+// Cloned returns the identity with texts that refer to no payload.
+func (id Identity) Cloned() Identity { return id.each(strings.Clone) }
+
+func (id Identity) each(change func(string) string) Identity {
 	for _, name := range []*string{&id.Platform, &id.Release, &id.Dist, &id.Environment, &id.Sdk.Name, &id.Sdk.Version} {
-		*name = Clip(*name, MaxNameBytes)
+		*name = change(*name)
 	}
 	return id
 }

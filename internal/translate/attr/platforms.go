@@ -30,6 +30,101 @@ var Platforms = map[string]platform{
 	"rust":       {"rust", "rust"},
 }
 
+// sdk is an SDK's platform, as stated in its events, and language.
+type sdk struct {
+	platform string // "" = depends on the program
+	language string // "" = that of the platform
+}
+
+// sdks maps the names of SDKs, without the "sentry." of today or the "sentry-" and "raven-" of old
+// versions. An entry also applies to names that continue it after a dot or a hyphen
+// ("sentry.python.flask"), unless a longer one does.
+//
+// https://github.com/getsentry/sentry-release-registry
+var sdks = map[string]sdk{
+	"cocoa":  {platform: "cocoa"},
+	"dart":   {language: "dart"}, // the convention has no value for it
+	"dotnet": {platform: "csharp"},
+	"elixir": {platform: "elixir"},
+	"go":     {platform: "go"},
+	"java":   {platform: "java"},
+	"native": {platform: "native"},
+	"php":    {platform: "php"},
+	"python": {platform: "python"},
+	"ruby":   {platform: "ruby"},
+	"rust":   {platform: "native", language: "rust"},
+
+	"javascript": {platform: "javascript"}, "js": {platform: "javascript"},
+	"javascript.node": {platform: "node"}, "node": {platform: "node"},
+	"javascript.aws-serverless":          {platform: "node"},
+	"javascript.google-cloud-serverless": {platform: "node"},
+	"javascript.serverless":              {platform: "node"},
+	"javascript.nestjs":                  {platform: "node"},
+
+	"javascript.astro":         {platform: serverOrBrowser},
+	"javascript.effect":        {platform: serverOrBrowser},
+	"javascript.electron":      {platform: serverOrBrowser},
+	"javascript.hono":          {platform: serverOrBrowser},
+	"javascript.nextjs":        {platform: serverOrBrowser},
+	"javascript.nuxt":          {platform: serverOrBrowser},
+	"javascript.react-router":  {platform: serverOrBrowser},
+	"javascript.remix":         {platform: serverOrBrowser},
+	"javascript.solidstart":    {platform: serverOrBrowser},
+	"javascript.sveltekit":     {platform: serverOrBrowser},
+	"javascript.tanstackstart": {platform: serverOrBrowser},
+}
+
+// serverOrBrowser marks SDKs with one name for two programs: the server, and its pages.
+const serverOrBrowser = "?"
+
+const nameSeparators = ".-"
+
+func sdkOf(name string) (found sdk) {
+	end := strings.IndexAny(name, nameSeparators)
+	if end < 0 || name[:end] != "sentry" && name[:end] != "raven" {
+		return sdk{}
+	}
+	for rest := name[end+1:]; found == (sdk{}) && rest != ""; rest = rest[:max(0, strings.LastIndexAny(rest, nameSeparators))] {
+		found = sdks[rest]
+	}
+	return found
+}
+
+// SDKPlatform returns the platform of an SDK, or "". If the SDK runs on servers and in browsers,
+// the user agent of its request tells which one.
+func SDKPlatform(name, userAgent string) string {
+	platform := sdkOf(name).platform
+	switch {
+	case platform != serverOrBrowser:
+		return platform
+	case strings.HasPrefix(userAgent, "Mozilla/"): // every browser
+		return platformBrowser
+	}
+	return platformNode
+}
+
+// DefaultEnvironment returns the environment that an SDK sends with most items if none is
+// configured, for the ones that then have "": JavaScript's chunks (DEFAULT_ENVIRONMENT in
+// packages/core/src/constants.ts).
+func (id Identity) DefaultEnvironment() string {
+	if platform := SDKPlatform(id.Sdk.Name, ""); platform == platformBrowser || platform == platformNode {
+		return "production"
+	}
+	return ""
+}
+
+const platformBrowser, platformNode = "javascript", "node"
+
+// Language returns the value of telemetry.sdk.language. It follows from the name of the SDK: the
+// platform differs between the items of a process, because Android's profiles have their own.
+func (id Identity) Language() string {
+	found := sdkOf(id.Sdk.Name)
+	if found.platform == "" || found.platform == serverOrBrowser {
+		found.platform = id.Platform
+	}
+	return FirstText(found.language, Platforms[found.platform].Language)
+}
+
 // EventPlatform returns the platform of an event or a transaction: Relay accepts fewer platforms
 // for them than for profiles and spans (VALID_PLATFORMS). Sentry's SDK for Rust sends "native".
 func EventPlatform(platform string) string {

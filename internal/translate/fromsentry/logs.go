@@ -76,7 +76,7 @@ var checkInLevels = map[string]string{"in_progress": "info", "ok": "info", "erro
 // UserReportToLogs translates a user report, which is a user's comment on an event. The user's
 // e-mail address is PII.
 func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
-	out, scope := newLogs(completed(attr.Identity{}, src), src)
+	out, scope := newLogs(recalled(attr.Identity{}, src), src)
 	record := newRecord(scope, sentry.ItemUserReport, jsonscan.Timestamp{}, src)
 	setSeverity(record, "info")
 	record.Body().SetStr(r.Comments)
@@ -90,7 +90,7 @@ func UserReportToLogs(r *event.UserReport, src Source) plog.Logs {
 // ItemToLogs records that an item arrived, without its body: attachments, replays, security and
 // network error reports. Size is the length of the payload.
 func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
-	out, scope := newLogs(completed(attr.Identity{}, src), src)
+	out, scope := newLogs(recalled(attr.Identity{}, src), src)
 	record := newRecord(scope, header.Type, jsonscan.Timestamp{}, src)
 	setSeverity(record, "info")
 	record.Body().SetStr(header.Type.Label() + " received")

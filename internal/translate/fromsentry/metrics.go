@@ -48,7 +48,7 @@ func CheckInToMetrics(c *event.CheckIn, src Source) pmetric.Metrics {
 // ClientReportToMetrics translates a client report, which counts the data that an SDK dropped, by
 // reason and category. It covers the time since the previous report, whose time it does not state.
 func ClientReportToMetrics(r *event.ClientReport, src Source) pmetric.Metrics {
-	out, scope := newMetrics(completed(attr.Identity{}, src), src)
+	out, scope := newMetrics(recalled(attr.Identity{}, src), src)
 	at := instant(r.Timestamp, src)
 	counts := countSeries{scope: scope, metric: attr.MetricDiscarded}
 	for _, e := range r.Events {

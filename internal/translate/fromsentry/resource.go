@@ -15,13 +15,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// profileIdentity returns the identity of a V1 profile. The envelope header states its SDK.
+// profileIdentity returns the identity of a V1 profile. Its transaction or the envelope header
+// states its SDK.
 func profileIdentity(p *profile.Profile, src Source) attr.Identity {
-	return completed(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Sdk: sentry.ClientSDK{}, Machine: p}, src)
+	return recalled(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Sdk: sentry.ClientSDK{}, Machine: p}, src)
 }
 
 func chunkIdentity(c *profile.Chunk, src Source) attr.Identity {
-	return completed(attr.Identity{Platform: c.Platform, Release: c.Release, Dist: c.Dist, Environment: c.Environment, Sdk: c.ClientSDK, Machine: nil}, src)
+	id := completed(attr.Identity{Platform: c.Platform, Release: c.Release, Dist: c.Dist, Environment: c.Environment, Sdk: c.ClientSDK, Machine: nil}, src)
+	id.Environment = attr.FirstText(id.Environment, id.DefaultEnvironment())
+	return id
 }
 
 func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
@@ -29,12 +32,29 @@ func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
 }
 
 // completed fills in missing identity fields from the envelope header. Most SDKs state their name
-// only there; Python omits it for sessions and client reports.
+// only there; Python omits it for sessions and client reports, and states it in the credentials.
 func completed(id attr.Identity, src Source) attr.Identity {
 	id.Release = attr.FirstText(id.Release, src.Release)
 	id.Environment = attr.FirstText(id.Environment, src.Environment)
-	id.Sdk = cmp.Or(id.Sdk, src.SDK)
+	id.Sdk = cmp.Or(id.Sdk, src.SDK, src.ClientSDK)
+	id.Platform = attr.FirstText(id.Platform, attr.SDKPlatform(id.Sdk.Name, src.UserAgent))
 	return id.Clipped()
+}
+
+// recalled completes the identity of an item whose type has no place for some of it, from what the
+// process has stated elsewhere: client reports, user reports and attachments have no release, and
+// sessions no SDK. An item of another release is of another process.
+func recalled(id attr.Identity, src Source) attr.Identity {
+	known := src.Known
+	id.Release = attr.FirstText(id.Release, src.Release)
+	if id.Release == "" || id.Release == known.Release {
+		id.Release = known.Release
+		id.Environment = attr.FirstText(id.Environment, src.Environment, known.Environment)
+		id.Dist = attr.FirstText(id.Dist, known.Dist)
+		id.Platform = attr.FirstText(id.Platform, known.Platform)
+		id.Sdk = cmp.Or(id.Sdk, src.SDK, known.Sdk)
+	}
+	return completed(id, src)
 }
 
 func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
@@ -44,7 +64,7 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	attr.PutText(resource, semconv.DeploymentEnvironmentName, id.Environment)
 	attr.PutText(resource, semconv.TelemetrySDKName, id.Sdk.Name)
 	attr.PutText(resource, semconv.TelemetrySDKVersion, id.Sdk.Version)
-	attr.PutText(resource, semconv.TelemetrySDKLanguage, attr.Platforms[id.Platform].Language)
+	attr.PutText(resource, semconv.TelemetrySDKLanguage, id.Language())
 	attr.PutText(resource, semconv.SentryProjectID, src.ProjectID)
 	attr.PutText(resource, semconv.SentryPlatform, id.Platform)
 	attr.PutText(resource, semconv.SentryRelease, id.Release)
@@ -53,6 +73,9 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 		fillMachine(resource, id.Machine)
 	}
 	src.configure(resource)
+	if src.Stated != nil {
+		src.Stated(id)
+	}
 }
 
 // fillScope sets name and version of the scope to those of the SDK.

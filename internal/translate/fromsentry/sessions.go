@@ -21,7 +21,7 @@ import (
 
 // SessionToMetrics translates one update of a session.
 func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
-	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
+	out, scope := newMetrics(recalled(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	at := instant(s.Timestamp, src)
 	attr.PutText(newCount(scope, attr.MetricSessionUpdates, at, at, 1).Attributes(), semconv.SentrySessionStatus, s.Status)
 	if s.Init {
@@ -52,7 +52,7 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 
 // SessionsToMetrics translates aggregates, which contain neither durations nor error counts.
 func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
-	out, scope := newMetrics(completed(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
+	out, scope := newMetrics(recalled(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	started := countSeries{scope: scope, metric: attr.MetricSessionsStarted}
 	ended := countSeries{scope: scope, metric: attr.MetricSessions}
 	for _, a := range s.Aggregates {

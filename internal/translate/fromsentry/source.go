@@ -15,6 +15,12 @@ import (
 type Source struct {
 	ProjectID string           // from the URL; "" = sent to Spotlight, without a DSN
 	SDK       sentry.ClientSDK // from the envelope header, because V1 payloads do not name their SDK
+	ClientSDK sentry.ClientSDK // from the credentials: Python's and Ruby's omit the framework
+
+	// Known is the identity that the process has stated elsewhere, for items whose type cannot
+	// state it; zero = not known. Stated, if not nil, receives the identity of the output.
+	Known  attr.Identity
+	Stated func(attr.Identity)
 
 	// Resource contains the configured resource attributes of the project, for all signals. They
 	// override the payload, because SDKs send "production" if no environment is configured.

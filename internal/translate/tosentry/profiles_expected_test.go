@@ -220,7 +220,10 @@ func headText(c *profile.Chunk) string {
 // headTextLike omits the fields that have a default because the original was missing or not an ID.
 func headTextLike(c, sent *profile.Chunk) string {
 	simple := func(id string) string { return strings.ToLower(strings.ReplaceAll(id, "-", "")) }
-	text := fmt.Sprintf("release %q dist %q environment %q", c.Release, c.Dist, c.Environment)
+	text := fmt.Sprintf("release %q dist %q", c.Release, c.Dist)
+	if sent.Environment != "" || !strings.HasPrefix(sent.ClientSDK.Name, "sentry.javascript.") { // whose default is made explicit
+		text += fmt.Sprintf(" environment %q", c.Environment)
+	}
 	for _, id := range [][2]string{{c.ProfilerID, sent.ProfilerID}, {c.ChunkID, sent.ChunkID}} {
 		if fakesentry.ID.MatchString(simple(id[1])) && strings.Trim(id[1], "0-") != "" {
 			text += " id " + simple(id[0])

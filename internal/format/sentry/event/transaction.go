@@ -5,6 +5,7 @@ package event
 import (
 	"encoding/json"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -139,4 +140,25 @@ func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
 		return jsonscan.Timestamp{}, jsonscan.Timestamp{}
 	}
 	return transaction.Start, transaction.End
+}
+
+// Head tells where an event or a transaction comes from.
+type Head struct {
+	Platform, Release, Dist, Environment string
+	SDK                                  sentry.ClientSDK
+}
+
+// heads is the table of Head: rows of events.
+var heads = newTable("", nil,
+	text("platform", func(h *Head) *string { return &h.Platform }),
+	text("release", func(h *Head) *string { return &h.Release }),
+	text("dist", func(h *Head) *string { return &h.Dist }),
+	text("environment", func(h *Head) *string { return &h.Environment }),
+	object("sdk", checkInSDK, func(h *Head) *sentry.ClientSDK { return &h.SDK }),
+).ignoringUnknown()
+
+// ReadHead returns the head of the payload of an event or a transaction, and skips the rest.
+func ReadHead(payload []byte) (head Head) {
+	_ = heads.document(newReader(payload), &head) // whoever decodes the rest reports the error
+	return head
 }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sentryreceiver
+
+import (
+	"cmp"
+	"strings"
+	"sync"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// services remembers the service that each program has stated last. Client reports and old sessions
+// state no release: without this memory, they would be of a service that does not exist. Programs
+// with the same key and SDK cannot be told apart; the last one counts.
+type services struct {
+	mu        sync.Mutex
+	byProgram map[program]*fairshare.Entry[string, service]
+	all       fairshare.Queue[string, service] // by project
+}
+
+// program is all that requests state of the program that sent them.
+type program struct {
+	project, key string
+	client       string // the SDK, as its credentials name it in all requests, or else the user agent
+}
+
+type service struct {
+	program
+	attr.Identity
+}
+
+// maxServices limits the memory of all projects together, in bytes: about 3,000 programs.
+const maxServices = 1 << 20
+
+// programOf returns the program that sent a request. A tunnel has no credentials, and JavaScript's
+// client reports in it do not name the SDK.
+func programOf(auth sentry.Auth, userAgent string) program {
+	return program{auth.ProjectID, auth.PublicKey, attr.Clip(cmp.Or(auth.Client, userAgent), attr.MaxNameBytes)}
+}
+
+// lastOf returns the identity of a program's service, zero if it is not known.
+func (s *services) lastOf(p program) attr.Identity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if entry := s.byProgram[p]; entry != nil {
+		return entry.Value.Identity
+	}
+	return attr.Identity{}
+}
+
+// saw stores the identity that a program has stated.
+func (s *services) saw(p program, id attr.Identity) {
+	id.Machine = nil
+	if id == (attr.Identity{}) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.byProgram[p]
+	if entry == nil {
+		p = program{strings.Clone(p.project), strings.Clone(p.key), strings.Clone(p.client)}
+	} else {
+		known := entry.Value
+		s.all.Remove(entry)
+		if p = known.program; id.Release == known.Release {
+			id.Dist = cmp.Or(id.Dist, known.Dist) // logs and metrics do not state it
+		}
+	}
+	if s.byProgram == nil {
+		s.byProgram = map[program]*fairshare.Entry[string, service]{}
+	}
+	id = id.Cloned()
+	s.byProgram[p] = s.all.Push(p.project, service{p, id}, sizeOf(p, id))
+	for s.all.Size() > maxServices {
+		oldest := s.all.LargestOldest()
+		s.all.Remove(oldest)
+		delete(s.byProgram, oldest.Value.program)
+	}
+}
+
+func sizeOf(p program, id attr.Identity) int64 {
+	const entry = 250 // the entry, the keys of two maps
+	return int64(entry + 2*len(p.project+p.key+p.client) + len(id.Platform+id.Release+id.Dist+id.Environment+id.Sdk.Name+id.Sdk.Version))
+}
