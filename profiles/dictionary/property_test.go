@@ -120,7 +120,7 @@ func build(samples []wordSample, before *rand.Rand) pprofile.Profiles {
 			l := dictionary.Location{Address: w.address, Attributes: attributes(w.attributes)}
 			if w.mapping != "" {
 				l.Mapping = b.Mapping(dictionary.Mapping{
-					Filename: b.String(w.mapping), Attributes: []dictionary.AttributeIndex{b.AttrString("sentry.debug_id", w.mapping)},
+					Filename: b.String(w.mapping), Attributes: []dictionary.AttributeIndex{b.AttrString("process.executable.build_id.gnu", w.mapping)},
 				})
 			}
 			for _, f := range w.frames {

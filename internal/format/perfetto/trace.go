@@ -77,6 +77,9 @@ type Mapping struct {
 	Java     bool
 }
 
+// Contains reports whether an address is in the mapping.
+func (m *Mapping) Contains(address uint64) bool { return m.Start <= address && address < m.End }
+
 // Address returns the absolute address of a frame, and whether it has one: Java frames have none,
 // and neither do frames with an address above 64 bits.
 //

@@ -127,7 +127,7 @@ func randomStack(r *rand.Rand, b *dictionary.Builder) dictionary.StackIndex {
 		if r.IntN(4) == 0 {
 			l.Address = uint64(1 + r.IntN(2))
 			l.Mapping = b.Mapping(dictionary.Mapping{
-				Filename: b.String("/home/alice/lib.so"), Attributes: []dictionary.AttributeIndex{b.AttrString("sentry.debug_id", "x")},
+				Filename: b.String("/home/alice/lib.so"), Attributes: []dictionary.AttributeIndex{b.AttrString("process.executable.build_id.gnu", "x")},
 			})
 		}
 		stack = append(stack, b.Location(l))

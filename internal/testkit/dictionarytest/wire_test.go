@@ -33,7 +33,7 @@ func validProfiles() pprofile.Profiles {
 	sample := profile.Samples().AppendEmpty()
 	location := b.Location(dictionary.Location{
 		Address: 1 << 63,
-		Mapping: b.Mapping(dictionary.Mapping{Limit: 1, Attributes: []dictionary.AttributeIndex{b.AttrString("sentry.debug_id", "x")}}),
+		Mapping: b.Mapping(dictionary.Mapping{Limit: 1<<64 - 1, Attributes: []dictionary.AttributeIndex{b.AttrString("process.executable.build_id.gnu", "x")}}),
 		Lines:   []dictionary.Line{{Function: b.Function(dictionary.Function{Name: b.String("f")}), Line: 1 << 40}},
 	})
 	sample.SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{location, location})))

@@ -107,12 +107,14 @@ func (c callStacks) stacks(b *dictionary.Builder) func(stack int32) dictionary.S
 	location := func(index int32) dictionary.LocationIndex {
 		if locations[index] == 0 {
 			frame := c.Frames[index]
-			if mappings[frame.Mapping] == 0 {
-				if _, ok := c.Address(frame); ok {
+			mapping := dictionary.MappingIndex(0)
+			if address, ok := c.Address(frame); ok && c.Mappings[frame.Mapping].Contains(address) {
+				if mappings[frame.Mapping] == 0 {
 					mappings[frame.Mapping] = frames.mapping(c.Trace, &c.Mappings[frame.Mapping])
 				}
+				mapping = mappings[frame.Mapping]
 			}
-			locations[index] = frames.sampled(c.Trace, frame, mappings[frame.Mapping])
+			locations[index] = frames.sampled(c.Trace, frame, mapping)
 		}
 		return locations[index]
 	}

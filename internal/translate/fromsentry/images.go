@@ -34,15 +34,28 @@ type imageRange struct {
 
 func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 	m := &imageMap{b: b, images: images, mapped: make([]bool, len(images))}
-	for i, image := range images {
+	for i := range images {
+		image := &images[i]
 		start, limit := image.Addr.Value, image.Addr.Value+image.Size.Value
-		hasBuildID := image.DebugID != "" || image.Type == "elf" && image.CodeID != "" // mappings require one
-		if image.Addr.Set && limit > start && hasBuildID {
+		if image.Addr.Set && limit > start && buildID(image) != "" { // mappings require one
 			m.ranges = append(m.ranges, imageRange{start: start, limit: limit, image: i})
 		}
 	}
 	slices.SortStableFunc(m.ranges, func(a, b imageRange) int { return cmp.Compare(a.start, b.start) })
 	return m
+}
+
+// buildID returns the process.executable.build_id.gnu of an image, or "" if it has no usable ID.
+//
+// A mapping must have one of three IDs (specification/profiles/mappings.md). "go" is Go's, and
+// "htlhash" is computed from the file, which the receiver does not have. The remaining one is that
+// of the linker. The conventions describe it for ELF; Mach-O, PE and WebAssembly have no attribute
+// of their own, and pprof's Mapping.build_id, which OTLP tools convert to it, has their IDs as well.
+func buildID(image *profile.Image) string {
+	if image.Type == "elf" && image.CodeID != "" {
+		return image.CodeID
+	}
+	return image.BuildID()
 }
 
 // pointerMask is Sentry's mask for addresses on Apple's 64-bit ARM: the upper bits contain the
@@ -81,9 +94,9 @@ func (m *imageMap) translate(r *imageRange) dictionary.MappingIndex {
 	image := &m.images[r.image]
 	list := attributeList{b: m.b}
 	list.text(semconv.SentryDebugID, image.DebugID)
-	if image.Type == "elf" {
-		list.text(semconv.ProcessExecutableBuildIDGNU, image.CodeID)
-	} else {
+	id := buildID(image)
+	list.text(semconv.ProcessExecutableBuildIDGNU, id)
+	if id != image.CodeID || id == image.BuildID() { // otherwise, it is a code ID
 		list.text(semconv.SentryImageCodeID, image.CodeID)
 	}
 	list.text(semconv.SentryImageType, image.Type)

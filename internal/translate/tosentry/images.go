@@ -106,6 +106,9 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 			image.VMAddr = parseAddress(r.keys.text(index))
 		}
 	}
+	if buildID == image.BuildID() {
+		buildID = "" // it is derived from the debug ID
+	}
 	image.CodeID = attr.FirstText(buildID, image.CodeID)
 	if buildID != "" && image.Type == "" {
 		image.Type = "elf"

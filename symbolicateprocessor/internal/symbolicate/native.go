@@ -70,6 +70,7 @@ func (e *editor) module() *module {
 	}
 	e.view.Mapping(e.loc.Mapping, &e.mapping)
 	m.start, m.offset = e.mapping.Start, e.mapping.FileOffset
+	imageType := "elf"
 	for _, i := range e.mapping.Attributes {
 		switch a, _ := e.view.Attribute(i); a.Key {
 		case semconv.ProcessExecutableBuildIDGNU:
@@ -77,8 +78,12 @@ func (e *editor) module() *module {
 		case semconv.SentryDebugID:
 			m.id.DebugID, m.image = idOf(a.Value), true
 		case semconv.SentryImageType:
-			m.image, m.apple = true, a.Value.AsString() == "macho"
+			imageType = a.Value.AsString()
+			m.image, m.apple = true, imageType == "macho"
 		}
+	}
+	if imageType != "elf" {
+		m.id.BuildID = "" // it is derived from the debug ID, and debuginfod has only ELF files
 	}
 	return m
 }

@@ -91,7 +91,7 @@ func nativeProfile(platform, scope string, mapping dictionary.Mapping, id map[st
 // plain returns the dump of a profile without quotes.
 func plain(p pprofile.Profiles) string { return strings.ReplaceAll(dictionary.Dump(p), `"`, "") }
 
-var apple = map[string]string{"sentry.debug_id": cartID, "sentry.image.type": "macho"}
+var apple = map[string]string{"process.executable.build_id.gnu": cartID, "sentry.debug_id": cartID, "sentry.image.type": "macho"}
 
 // The innermost address is that of an instruction, the others follow a call.
 func TestLeafAndCaller(t *testing.T) {
@@ -148,7 +148,7 @@ func TestNamedAddresses(t *testing.T) {
 		"main":       {},
 		"0xyz":       {},
 	} {
-		p := nativeProfile("native", "", dictionary.Mapping{Start: 0x100000, Limit: 0x110000}, map[string]string{"sentry.debug_id": cartID, "sentry.image.type": "elf"}, []any{name, 0x101000})
+		p := nativeProfile("native", "", dictionary.Mapping{Start: 0x100000, Limit: 0x110000}, map[string]string{"process.executable.build_id.gnu": cartID, "sentry.debug_id": cartID, "sentry.image.type": "elf"}, []any{name, 0x101000})
 		counts, _ := symbolicated(t, p)
 		assert.Equal(t, want, counts, name)
 		p = nativeProfile("cocoa", "", dictionary.Mapping{Start: 0x100000, Limit: 0x110000}, apple, []any{name, 0x101000})
@@ -168,7 +168,7 @@ func TestUnknownAddresses(t *testing.T) {
 		want Counts
 	}{
 		"no ID":    {map[string]string{"process.executable.build_id.go": "x", "sentry.image.type": "macho"}, Counts{}},
-		"no file":  {map[string]string{"sentry.debug_id": "other", "sentry.image.type": "macho"}, Counts{symbols.MissingFile: 3}},
+		"no file":  {map[string]string{"process.executable.build_id.gnu": "other", "sentry.debug_id": "other", "sentry.image.type": "macho"}, Counts{symbols.MissingFile: 3}},
 		"no names": {apple, Counts{symbols.NoSymbol: 3}},
 	} {
 		p := nativeProfile("cocoa", "", mapping, c.id, []any{0x100500, 0xffff, 0x109999})

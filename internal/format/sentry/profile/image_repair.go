@@ -39,10 +39,37 @@ func ELFDebugID(buildID string) string {
 	}
 	var id [16]byte
 	copy(id[:], bytes)
+	swapGUID(id[:])
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// swapGUID converts a GUID between big-endian and little-endian byte order.
+func swapGUID(id []byte) {
 	id[0], id[1], id[2], id[3] = id[3], id[2], id[1], id[0]
 	id[4], id[5] = id[5], id[4]
 	id[6], id[7] = id[7], id[6]
-	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
+
+// BuildID returns the identity that the linker wrote into the file of an image, in hex, as far as
+// the debug ID contains it: LC_UUID of Mach-O, GUID and age (32 bits, if it is not 0) of a PDB, or
+// the first 16 bytes of the build ID of ELF. It returns "" if Sentry cannot read the debug ID.
+func (i *Image) BuildID() string {
+	if !isDebugID(i.DebugID) {
+		return ""
+	}
+	digits, first := strings.ToLower(strings.ReplaceAll(i.DebugID, "-", "")), 32
+	if len(digits) < first {
+		first = 8 // the timestamp of an old PDB
+	}
+	id, age := digits[:first], strings.TrimLeft(digits[first:], "0")
+	if bytes, err := hex.DecodeString(id); err == nil && i.Type == "elf" && len(bytes) == 16 {
+		swapGUID(bytes)
+		id = hex.EncodeToString(bytes)
+	}
+	if age != "" {
+		id += strings.Repeat("0", 8-len(age)) + age
+	}
+	return id
 }
 
 // isDebugID reports whether Sentry can read a debug ID. It is a UUID, with or without hyphens, and

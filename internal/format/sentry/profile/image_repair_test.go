@@ -26,3 +26,23 @@ func TestDebugIDs(t *testing.T) {
 		require.False(t, isDebugID(id), id)
 	}
 }
+
+// TestBuildID: a debug ID as bytes, in the order of the file. ELFDebugID is its inverse.
+func TestBuildID(t *testing.T) {
+	for _, c := range []struct{ imageType, debugID, want string }{
+		{"macho", "6AD2F3C1-58A9-3E0B-9F41-1C2D3E4F5A6B", "6ad2f3c158a93e0b9f411c2d3e4f5a6b"},
+		{"macho", "6ad2f3c158a93e0b9f411c2d3e4f5a6b0", "6ad2f3c158a93e0b9f411c2d3e4f5a6b"},
+		{"pe", "3249d99d-0c40-4931-8610-f4e4fb0b6936-1F", "3249d99d0c4049318610f4e4fb0b69360000001f"},
+		{"symbolic", "3249d99d0c4049318610f4e4fb0b6936-1", "3249d99d0c4049318610f4e4fb0b693600000001"},
+		{"symbolic", "3B7A1E202", "3b7a1e2000000002"},
+		{"elf", "c0bcc3f1-9827-fe65-3058-404b2831d9e6", "f1c3bcc0279865fe3058404b2831d9e6"},
+		{"macho", "not-an-id", ""},
+		{"macho", "", ""},
+	} {
+		image := Image{Type: c.imageType, DebugID: c.debugID}
+		require.Equal(t, c.want, image.BuildID(), c.debugID)
+		if c.imageType == "elf" {
+			require.Equal(t, c.debugID, ELFDebugID(image.BuildID()))
+		}
+	}
+}
