@@ -43,8 +43,8 @@ type Content struct {
 	Older int // messages of profiles in older versions of OTLP, which are translated
 }
 
-// Reader reads a file of one format. After an error, the content has only the losses: a message that
-// pdata's decoders return with an error has no data, and its methods panic.
+// Reader reads a file of one format. After an error, the content has only the losses: a message
+// that pdata's decoders return with an error has no data, and its methods panic.
 type Reader func([]byte, importer.Options) (Content, error)
 
 // format is a row of the table of formats.

@@ -66,7 +66,7 @@ var repeated = map[string]struct {
 	"semconv.ProcessRuntimeName":       {2, "of V1 profiles, and of issues"},
 	"semconv.ProcessRuntimeVersion":    {2, "the same"},
 	"semconv.SentryDeviceArchitecture": {4, "as sent, if host.arch has another name"},
-	"semconv.SentryProfileID":          {6, "of profiles and their metrics"},
+	"semconv.ProfileID":                {2, "also of spans, and of records whose context has it"},
 	"semconv.SentryProfilerID":         {11, "the same"},
 	"semconv.SentryReplayID":           {4, "of contexts, exemplars and the trace header"},
 	"semconv.SentrySegmentName":        {3, "of V1 profiles; also repeated on each span of a container"},

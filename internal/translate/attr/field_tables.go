@@ -122,7 +122,7 @@ var (
 		Field{Key: semconv.ProcessRuntimeVersion, Field: "runtime/version"},
 	)
 	ContextFields = newFields(
-		Field{Key: semconv.SentryProfileID, Field: "profile/profile_id"},
+		Field{Key: semconv.ProfileID, Field: "profile/profile_id"},
 		Field{Key: semconv.SentryProfilerID, Field: "profile/profiler_id"},
 		Field{Key: semconv.HTTPResponseStatusCode, Field: "response/status_code"},
 		Field{Key: semconv.SentryFeedbackContactEmail, Field: "feedback/contact_email", Personal: true},

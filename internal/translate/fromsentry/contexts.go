@@ -85,7 +85,7 @@ func putArchitecture(resource pcommon.Map, architecture string) {
 func putScalar(m pcommon.Map, key string, value []byte) {
 	if len(value) > 0 && value[0] == '"' {
 		text := strings.TrimSpace(attr.JsonText(value))
-		if key == semconv.SentryProfileID || key == semconv.SentryProfilerID {
+		if key == semconv.ProfileID || key == semconv.SentryProfilerID {
 			text = attr.SimpleID(text)
 		}
 		attr.PutText(m, key, text)

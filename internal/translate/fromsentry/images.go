@@ -50,7 +50,7 @@ func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 // A mapping must have one of three IDs (specification/profiles/mappings.md). "go" is Go's, and
 // "htlhash" is computed from the file, which the receiver does not have. The remaining one is that
 // of the linker. The conventions describe it for ELF; Mach-O, PE and WebAssembly have no attribute
-// of their own, and pprof's Mapping.build_id, which OTLP tools convert to it, has their IDs as well.
+// of their own. OTLP tools write pprof's Mapping.build_id to it, which has their IDs as well.
 func buildID(image *profile.Image) string {
 	if image.Type == "elf" && image.CodeID != "" {
 		return image.CodeID
