@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"bytes"
 	"compress/gzip"
 	"io"
 	"net/http"
@@ -116,24 +117,27 @@ func (s *Sink) ReadRequest(r *http.Request) (body []byte, problem string) {
 	if kind := r.Header.Get("Content-Type"); kind != "application/x-protobuf" {
 		return nil, "Content-Type " + kind
 	}
-	var reader io.Reader = r.Body
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler) // the test has killed the collector
+	}
+	var reader io.Reader = bytes.NewReader(body)
 	switch r.Header.Get("Content-Encoding") {
 	case "gzip":
-		unzip, err := gzip.NewReader(r.Body)
+		unzip, err := gzip.NewReader(reader)
 		if err != nil {
 			return nil, err.Error()
 		}
 		reader = unzip
 	case "zstd":
-		unzip, err := zstd.NewReader(r.Body)
+		unzip, err := zstd.NewReader(reader)
 		if err != nil {
 			return nil, err.Error()
 		}
 		defer unzip.Close()
 		reader = unzip
 	}
-	body, err := io.ReadAll(reader)
-	if err != nil {
+	if body, err = io.ReadAll(reader); err != nil {
 		return nil, err.Error()
 	}
 	return body, ""
