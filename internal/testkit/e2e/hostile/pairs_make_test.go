@@ -31,11 +31,13 @@ import (
 // and texts and lists below "@header", "@headers" and "@query" stay within the limits of headers.
 type shape struct {
 	name     string
-	receiver string // sentry, otlp or measure
+	receiver string // sentry, otlp, otlp-dsn (the sentry receiver) or measure
 	seed     any
 	request  func(tree any) harness.Request
 	pages    bool // the viewer shows it
 }
+
+func (s *shape) isOTLP() bool { return strings.HasPrefix(s.receiver, "otlp") }
 
 // shapes returns all kinds of payloads.
 func shapes(t testing.TB) (all []shape) {
@@ -71,7 +73,8 @@ func shapes(t testing.TB) (all []shape) {
 	}
 	for signal, path := range map[string]string{"profiles": harness.ProfilesPath, "traces": harness.TracesPath, "logs": harness.LogsPath, "metrics": harness.MetricsPath} {
 		tree := map[string]any{"@body": parsed(t, string(readSeed(t, "otlp", signal+".json")))}
-		all = append(all, shape{"otlp: " + signal, "otlp", tree, jsonTo("POST", path), signal != "metrics"})
+		all = append(all, shape{"otlp: " + signal, "otlp", tree, jsonTo("POST", path), signal != "metrics"},
+			shape{"otlp at the DSN: " + signal, "otlp-dsn", tree, jsonTo("POST", "/api/42/integration/otlp/v1/"+signal+"/?sentry_key="+harness.TestKey), signal != "metrics"})
 	}
 	slices.SortFunc(all, func(a, b shape) int { return strings.Compare(a.name, b.name) })
 	return all

@@ -111,7 +111,7 @@ type pairs struct {
 }
 
 func newPairs(t *testing.T, s shape, size pairSize) *pairs {
-	return &pairs{t: t, size: size, shape: s, everything: startEverything(t), longs: longs(s.seed, s.receiver == "otlp"), lists: lists(s.seed, s.receiver == "otlp"),
+	return &pairs{t: t, size: size, shape: s, everything: startEverything(t), longs: longs(s.seed, s.isOTLP()), lists: lists(s.seed, s.isOTLP()),
 		statuses: map[int]int{}, broken: map[string][]string{}}
 }
 
@@ -271,7 +271,7 @@ func (p *pairs) most(sink string, sent int) int {
 // repeats reports whether a destination receives data once per element that the request contains
 // once, within the total bound.
 func (p *pairs) repeats(sink string) bool {
-	return p.receiver == "otlp" && strings.HasPrefix(sink, "/api/")
+	return p.isOTLP() && strings.HasPrefix(sink, "/api/")
 }
 
 func (p *pairs) breaks(what, format string, args ...any) {
@@ -331,7 +331,7 @@ func (e *everything) restart(t *testing.T) {
 	e.page = harness.FreeAddress(t)
 	e.c = harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: fmt.Sprintf(everyComponent, otlp, measure, folder, e.meter.server.URL, e.page,
 		strings.Replace(e.meter.server.URL, "://", "://"+harness.TestKey+"@", 1))})
-	e.address = map[string]string{"sentry": e.c.Address, "otlp": otlp, "measure": measure}
+	e.address = map[string]string{"sentry": e.c.Address, "otlp-dsn": e.c.Address, "otlp": otlp, "measure": measure}
 	harness.WaitListening(t, otlp)
 	harness.WaitListening(t, measure)
 	harness.WaitListening(t, e.page)
