@@ -3,7 +3,6 @@
 package sentryitems
 
 import (
-	"errors"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -91,7 +90,7 @@ func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *dis
 		memory += otlpsize.EstimateTexts(item.Payload)
 	}
 	switch {
-	case errors.Is(err, otlpsize.ErrDamaged):
+	case err == otlpsize.ErrDamaged:
 		return message, invalidOTLP(item)
 	case err != nil:
 		return message, discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
@@ -107,6 +106,7 @@ func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *dis
 	return message, nil
 }
 
+// invalidOTLP returns the error of an item that cannot be decoded.
 func invalidOTLP(item *sentry.Item) *discard.Error {
 	return discard.Errorf(ReasonInvalidOTLP, "the %d bytes are no %s", len(item.Payload), item.Header.Type)
 }
