@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,7 +40,8 @@ var scenarioNames = map[string]string{
 
 const pageHead = `# Compatibility
 
-This page lists the SDK versions that were tested with the built collector. The test takes four minutes and writes this page:
+This page lists the SDK versions that were tested with the built collector on DATE. The test takes five minutes and
+writes this page:
 
 ` + "```" + `sh
 make sdks
@@ -69,15 +71,16 @@ Notes:
   span is active (` + "`trace`" + `).
 - **Browser**: by default, all spans of a page are children of the root span, so samples are linked to the root. The test sets
   ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- **Python 3.0.0b2**: a beta version. It always streams spans, and its errors have no profiler session ID (` + "`profiler_id`" + `).
 - **Node**: the SDK does not sample worker threads.
-- **Node 11.12.0, Java 8.62.0**: the newest versions that the test could install. 11.1.0 and 8.43.0 are the newest with a matching profiler.
-  [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
-- **Node 11.12.0 with profiler 11.1.0**: spans have no profiler session ID (` + "`profiler_id`" + `). They are linked [under certain
+- **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions of the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a matching
+  profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
+- **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have no profiler session ID. They are linked [under certain
   conditions](linking.md#spans-without-a-profiler-session).
-- **No profiles**: Go 0.50.0, Rust, and V1 in Node 11 and browser 11.
+- **No profiles**: Go 0.50.0, Rust, and V1 in Python 3, Node 11 and browser 11.
 - **OTLP integrations**: a second test runs Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 with spans of OpenTelemetry's SDK, which
-  go to the [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors are in one trace and have one ` + "`" + `service.name` + "`" + `. Python's
-  profiles are linked to the spans. Go's exporter is configured by hand, because the Go module proxy does not serve ` + "`" + `sentry-go/otel/otlp` + "`" + `.
+  go to the [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors are in one trace and have one ` + "`service.name`" + `. Python's
+  profiles are linked to the spans. Go's exporter is configured by hand, because the Go module proxy does not serve ` + "`sentry-go/otel/otlp`" + `.
 - **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
 - **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
   next start.
@@ -100,7 +103,7 @@ These SDKs need a device or an emulator. Their profiles are tested with other da
 // writeCompatibility writes the page with the results of all runs.
 func writeCompatibility(t *testing.T, rows []row) {
 	var page strings.Builder
-	page.WriteString(pageHead)
+	page.WriteString(strings.Replace(pageHead, "DATE", time.Now().UTC().Format("2 January 2006"), 1))
 	var missing []string
 	for _, r := range rows {
 		if r.missing != "" {
