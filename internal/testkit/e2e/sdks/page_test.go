@@ -73,8 +73,8 @@ Notes:
   ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - **Python 3.0.0b2**: a beta version. It always streams spans, and its errors have no profiler session ID (` + "`profiler_id`" + `).
 - **Node**: the SDK does not sample worker threads.
-- **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions of the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a matching
-  profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
+- **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions of the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a
+  matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
 - **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have no profiler session ID. They are linked [under certain
   conditions](linking.md#spans-without-a-profiler-session).
 - **No profiles**: Go 0.50.0, Rust, and V1 in Python 3, Node 11 and browser 11.
