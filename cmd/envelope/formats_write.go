@@ -50,6 +50,7 @@ func export(create func(w io.Writer, title string) fileWriter, lost string) writ
 		out := create(to, titleOf(messages))
 		var measure *timeline.Measure
 		others := map[string]int{}
+		stacks, stackless := 0, 0
 		for _, message := range messages {
 			reader := timeline.NewReader(message.Dictionary())
 			for _, p := range profilesOf(message) {
@@ -65,6 +66,13 @@ func export(create func(w io.Writer, title string) fileWriter, lost string) writ
 				if err := out.Add(read, timeline.Filter{}); err != nil {
 					return err
 				}
+				for _, s := range read.Selected(timeline.Filter{}) {
+					if s.Stack == 0 {
+						stackless++
+					} else {
+						stacks++
+					}
+				}
 			}
 		}
 		for name, n := range others {
@@ -73,6 +81,12 @@ func export(create func(w io.Writer, title string) fileWriter, lost string) writ
 				hint = ""
 			}
 			c.lost(n, "profiles of "+cmp.Or(name, "values without a type")+hint)
+		}
+		if c.to == profilefile.Collapsed {
+			c.lost(stackless, "samples without a stack, such as idle time")
+		}
+		if stacks == 0 {
+			return fmt.Errorf("the profile has no samples with a stack, but %d without", stackless)
 		}
 		fmt.Fprintf(c.err, "lost, if present: %s\n", lost)
 		return out.Close()

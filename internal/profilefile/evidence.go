@@ -319,10 +319,12 @@ func protoKindOf(data []byte) protoKind {
 	var has [16]bool
 	for rest := data; len(rest) > 0; {
 		number, kind, tag := protowire.ConsumeTag(rest)
-		if tag < 0 || number >= protowire.Number(len(has)) || kind != protowire.BytesType && kind != protowire.VarintType {
+		if tag < 0 || kind != protowire.BytesType && kind != protowire.VarintType {
 			return protoNone
 		}
-		has[number] = true
+		if number < protowire.Number(len(has)) { // not one of a later version
+			has[number] = true
+		}
 		if number == 1 && kind == protowire.BytesType {
 			if found := protoKindOfFirst(cutBytes(rest[tag:])); found != protoNone {
 				return found
@@ -355,16 +357,24 @@ func cutBytes(data []byte) []byte {
 	return data[n:][:min(size, uint64(len(data)-n))]
 }
 
-// protoKindOfFirst distinguishes the types by a message in field 1.
-func protoKindOfFirst(message []byte) protoKind {
-	number, kind, n := protowire.ConsumeTag(message)
-	switch {
-	case n < 0:
-		return protoNone
-	case kind == protowire.VarintType && number <= 2:
-		return protoPprof
-	case kind == protowire.BytesType && (number <= 3 || number == 1000):
-		return protoOTLP
+// protoKindOfFirst distinguishes the types by a message in field 1. It may have fields of a later
+// version.
+func protoKindOfFirst(message []byte) (found protoKind) {
+	for len(message) > 0 {
+		number, kind, tag := protowire.ConsumeTag(message)
+		switch {
+		case tag < 0:
+			return found
+		case kind == protowire.VarintType && number <= 2:
+			return protoPprof
+		case kind == protowire.BytesType && (number <= 3 || number == libraries):
+			return protoOTLP
+		}
+		n := protowire.ConsumeFieldValue(number, kind, message[tag:])
+		if n < 0 {
+			return found
+		}
+		found, message = protoPerfetto, message[tag+n:]
 	}
-	return protoPerfetto
+	return found
 }

@@ -33,7 +33,39 @@ func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
 			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
 		}
 	}
+	out.loseSamples()
 	return out, out.lose(len(messages), damaged)
+}
+
+// loseSamples counts the samples of profiles that have no data.
+func (c *Content) loseSamples() {
+	lost := 0
+	for _, message := range c.Profiles {
+		for s := range samplesOf(message) {
+			if s.Values().Len() == 0 && s.TimestampsUnixNano().Len() == 0 {
+				lost++
+			}
+		}
+	}
+	if lost > 0 {
+		c.Losses = append(c.Losses, importer.Loss{What: "samples without a value or a time", Count: lost})
+	}
+}
+
+func samplesOf(message pprofile.Profiles) iter.Seq[pprofile.Sample] {
+	return func(yield func(pprofile.Sample) bool) {
+		for _, resource := range message.ResourceProfiles().All() {
+			for _, scope := range resource.ScopeProfiles().All() {
+				for _, profile := range scope.Profiles().All() {
+					for _, s := range profile.Samples().All() {
+						if !yield(s) {
+							return
+						}
+					}
+				}
+			}
+		}
+	}
 }
 
 // jsonMessages returns the messages of a file, and the number of damaged ones.
@@ -132,28 +164,35 @@ var errNoContent = errors.New("it has no profile, span, log record or metric")
 // readOTLPProto reads a message, or the messages of a file with their lengths. A message that
 // cannot be decoded also makes the place of the next one unknown.
 func readOTLPProto(data []byte, _ importer.Options) (out Content, err error) {
+	messages, damaged := [][]byte{data}, 0
+	if _, framed := firstFrame(data); framed {
+		if messages, damaged, err = frames(data); err != nil {
+			return out, err
+		}
+	}
 	left := otlpsize.Max
-	if _, framed := firstFrame(data); !framed {
-		return out, out.addProto(data, &left)
-	}
-	messages, damaged, err := frames(data)
-	if err != nil {
-		return out, err
-	}
 	for n, message := range messages {
+		whole := out
 		err := out.addProto(message, &left)
 		_, older := errors.AsType[*dialect.Error](err)
 		switch {
-		case err == nil, errors.Is(err, errNoContent):
+		case err == nil:
+			continue
+		case len(messages) == 1:
+			return Content{}, err
+		case errors.Is(err, errNoContent):
+			out = whole
+			continue
 		case n == 0, older, errors.Is(err, otlpsize.ErrLimit):
 			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
-		default:
-			return out, out.lose(n, damaged+len(messages)-n)
 		}
+		whole.loseSamples()
+		return whole, whole.lose(n, damaged+len(messages)-n)
 	}
-	if out.isEmpty() && damaged == 0 {
+	if out.isEmpty() && damaged == 0 && len(out.Profiles) == 0 {
 		return out, errNoContent
 	}
+	out.loseSamples()
 	return out, out.lose(len(messages), damaged)
 }
 

@@ -28,7 +28,7 @@ import (
 // of the built collector; the messages are those of testdata/otlp.
 func exporterFiles(t *testing.T) map[string][]byte {
 	files := map[string][]byte{}
-	found, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata/foreign/file-exporter-*.out"))
+	found, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata/reported/file-exporter-*.out"))
 	require.NoError(t, err)
 	for _, name := range found {
 		files[filepath.Base(name)], err = os.ReadFile(name)

@@ -24,7 +24,7 @@ const (
 // evidence decides; the rest of the message is not checked.
 func recognize(request []byte) Version {
 	for f := range fields(request) {
-		if f.number > 2 {
+		if f.number > 2 && f.number <= 8 { // tables; later versions may add other fields
 			return V1_6
 		}
 	}

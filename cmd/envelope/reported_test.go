@@ -17,11 +17,11 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// foreignFiles is the folder of files that other tools have written.
-const foreignFiles = "testdata/foreign"
+// reportedFiles is the folder of files like those in public bug reports, and of other tools.
+const reportedFiles = "testdata/reported"
 
-// foreign is the right result of a file.
-type foreign struct {
+// reported is the right result of a file.
+type reported struct {
 	to        string // collapsed without one
 	arguments string // before the file
 	total     float64
@@ -39,13 +39,13 @@ func nanos(milliseconds float64) float64 { return milliseconds * 1e6 }
 
 // exported is the result of every mode of the collector's file exporter: the messages of
 // testdata/otlp, and that of the profiles twice.
-var exported = foreign{
+var exported = reported{
 	total: nanos(140), stacks: []string{"main;pay 60000000\n", "main;pay;pay;cart 80000000\n"},
 	errors: []string{"lost: 2 profiles of cpu, see --type", "lost: 1 message with spans", "lost: 1 message with log records", "lost: 1 message with metrics"},
 }
 
-// foreignRows has a row for each file. The values are those of the tool that the format belongs to.
-var foreignRows = map[string]foreign{
+// reportedRows has a row for each file. The values are those of the tool that the format belongs to.
+var reportedRows = map[string]reported{
 	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1), pending: true},
 	"node20-busy-machine-long-gaps.cpuprofile":                 {total: nanos(838.8), stacks: []string{"(idle) "}, pending: true},
 	"cpuprofile-head-tree-chrome57.cpuprofile":                 {fails: true, errors: []string{"Chrome 57", "speedscope.app"}},
@@ -76,18 +76,18 @@ var foreignRows = map[string]foreign{
 	"speedscope-fractional-unit-none.json":                     {total: 0.9, orLoss: "fraction", pending: true},
 }
 
-// TestForeignFiles converts every file of other tools to the right result.
-func TestForeignFiles(t *testing.T) {
-	files, err := os.ReadDir(filepath.Join(golden.Root(t), foreignFiles))
+// TestReportedFiles converts every file to the right result.
+func TestReportedFiles(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join(golden.Root(t), reportedFiles))
 	require.NoError(t, err)
 	for _, file := range files {
-		assert.Contains(t, foreignRows, file.Name(), "has no row")
+		assert.Contains(t, reportedRows, file.Name(), "has no row")
 	}
-	for name, want := range foreignRows {
+	for name, want := range reportedRows {
 		t.Run(name, func(t *testing.T) {
 			file, _, _ := strings.Cut(name, " ")
 			arguments := append([]string{"convert", "--to", cmp.Or(want.to, "collapsed")}, strings.Fields(want.arguments)...)
-			out, errors, exit := call(t, "", append(arguments, filepath.Join(foreignFiles, file))...)
+			out, errors, exit := call(t, "", append(arguments, filepath.Join(reportedFiles, file))...)
 			problems := want.problems(out, errors, exit)
 			if want.pending {
 				assert.NotEmpty(t, problems, "the result is right: delete pending")
@@ -99,7 +99,7 @@ func TestForeignFiles(t *testing.T) {
 }
 
 // problems returns what is wrong.
-func (f foreign) problems(out, errors string, exit int) (all []string) {
+func (f reported) problems(out, errors string, exit int) (all []string) {
 	if f.orLoss != "" && strings.Contains(errors, f.orLoss) {
 		return nil
 	}
