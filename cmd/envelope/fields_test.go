@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -293,5 +297,20 @@ func validFiles(t *testing.T) map[string]*fieldFile {
 	files[profilefile.OTLPProto] = protoFile(t, []byte(written(t, profilefile.OTLPProto, "1.10", copied(message))), otlpMessages, otlpNumbers)
 	pprof := (environment{}).unpacked(t, []byte(written(t, profilefile.Pprof, "", copied(message))))
 	files[profilefile.Pprof] = protoFile(t, pprof, []string{".1", ".2", ".2.3", ".3", ".4", ".4.4", ".5", ".11"}, nil)
+	root := golden.Root(t)
+	v8, err := os.ReadFile(filepath.Join(root, reportedFiles, "node20-busy-machine-long-gaps.cpuprofile"))
+	require.NoError(t, err)
+	files[profilefile.CPUProfile] = jsonFile(t, v8)
+	body, err := os.ReadFile(filepath.Join(root, "testdata/cases/sdk-python-v2/in.envelope"))
+	require.NoError(t, err)
+	envelope, err := profilefile.ReadEnvelope(body)
+	require.NoError(t, err)
+	for _, item := range envelope.Items {
+		if item.Header.Type == sentry.ItemProfileChunk {
+			chunk := jsonFile(t, item.Payload)
+			chunk.encode = func(n *node) []byte { return n.appendJSON([]byte("{}\n{\"type\":\"profile_chunk\"}\n")) }
+			files[profilefile.Sentry] = chunk
+		}
+	}
 	return files
 }
