@@ -44,7 +44,7 @@ type head struct {
 
 type node struct {
 	ID        importer.Int           `json:"id"`
-	CallFrame callFrame              `json:"callFrame"`
+	CallFrame *callFrame             `json:"callFrame"`
 	Children  importer.Column[int64] `json:"children"`
 	Parent    importer.Int           `json:"parent"` // of some exporters, instead of children
 }
@@ -99,7 +99,7 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 
 // flatten appends a node and those below it to the list.
 func (c *content) flatten(h *head, parent importer.Int) {
-	n := node{ID: h.ID, CallFrame: h.callFrame, Parent: parent}
+	n := node{ID: h.ID, CallFrame: &h.callFrame, Parent: parent}
 	n.CallFrame.Line = max(n.CallFrame.Line, 0) - 1
 	n.CallFrame.Column = max(n.CallFrame.Column, 0) - 1
 	c.Nodes = append(c.Nodes, n)
@@ -185,7 +185,7 @@ func (t *tree) countRoots() {
 	for i, parent := range t.parent {
 		if parent < 0 {
 			roots++
-			if t.nodes[i].CallFrame.Function != rootName {
+			if f := t.nodes[i].CallFrame; f != nil && f.Function != rootName {
 				named++
 			}
 		}
@@ -224,11 +224,16 @@ func (t *tree) find(id int64) (importer.Node, bool) {
 
 func (t *tree) call(caller importer.Node, n *node) importer.Node {
 	f := n.CallFrame
+	if f == nil {
+		t.Lose("functions of nodes", 1)
+		f = &callFrame{Line: importer.None, Column: importer.None}
+	}
 	if f.Function == rootName {
 		return caller
 	}
-	if f.Function == "" && f.URL == "" {
-		f.Function = "(anonymous)"
+	name := f.Function
+	if name == "" && f.URL == "" {
+		name = "(anonymous)"
 	}
-	return t.Call(caller, t.Frame(importer.Frame{Name: f.Function, File: f.URL, Line: int64(f.Line) + 1, Column: int64(f.Column) + 1}))
+	return t.Call(caller, t.Frame(importer.Frame{Name: name, File: f.URL, Line: int64(f.Line) + 1, Column: int64(f.Column) + 1}))
 }

@@ -39,9 +39,9 @@ type track struct {
 
 // event is the begin (O) or the end (C) of a call.
 type event struct {
-	Type  string       `json:"type"`
-	Frame importer.Int `json:"frame"`
-	At    float64      `json:"at"`
+	Type  string        `json:"type"`
+	Frame *importer.Int `json:"frame"`
+	At    float64       `json:"at"`
 }
 
 // nanoseconds has the units of time.
@@ -141,10 +141,14 @@ func (r *reader) evented(t *track) {
 			r.add(open, at, e.At-at)
 			at = e.At
 		}
+		called := int32(importer.None)
+		if e.Frame != nil {
+			called = int32(*e.Frame)
+		}
 		switch caller, frame := r.Caller(open); {
 		case e.Type == "O":
-			open = r.call(open, int32(e.Frame))
-		case e.Type == "C" && open != 0 && frame == r.frame(int32(e.Frame)):
+			open = r.call(open, called)
+		case e.Type == "C" && open != 0 && frame == r.frame(called):
 			open = caller
 		default:
 			r.Lose("events that end no open call", 1)
