@@ -117,6 +117,22 @@ func TestWeights(t *testing.T) {
 	require.Equal(t, "0/7/a 59995/7/a 60000/7/a 60000/7/a 60010/7/a 60020/7/a", f.inWords(t))
 }
 
+// TestTimesOfOurs: samples without a time get one, and are counted.
+func TestTimesOfOurs(t *testing.T) {
+	const ms = 1_000_000
+	f := newForeign("cpu", "nanoseconds", "cpu", 10*ms)
+	f.SetDurationNano(40 * ms)
+	f.sample("go", "main.a", "", 0, nil, []uint64{30 * ms})
+	f.sample("go", "main.b", "", 0, nil, []uint64{10 * ms})
+	f.b.Finish()
+	require.Equal(t, []discard.Flaw{{Field: "sample_time", Count: 2}}, checkExport(t, f.Profiles, exportOptions).Flaws)
+
+	f = newForeign("samples", "count", "wall", 10*ms)
+	f.sample("go", "main.a", "", 7, []uint64{0, 20 * ms}, nil)
+	f.b.Finish()
+	require.Empty(t, checkExport(t, f.Profiles, exportOptions).Flaws)
+}
+
 // TestManyRepeats: above the limit, each observation represents more time, and the proportions
 // remain.
 func TestManyRepeats(t *testing.T) {
