@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -108,28 +109,50 @@ func TestFirefoxProfilerReads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := converted(t, profilefile.Firefox, message)
 			p.session = strings.ReplaceAll(name, ".", "-")
-			p.load(t, file)
-			got := map[string]float64{}
-			for thread := range threadsIn(t, file) {
-				var shown struct {
-					Functions []struct {
-						Name        string
-						SelfSamples float64
-					}
-				}
-				functions := p.run(t, "thread", "functions", "--json", "--include-idle", "--limit", "0", "--thread", fmt.Sprint("t-", thread))
-				require.NoError(t, json.Unmarshal(functions, &shown))
-				for _, f := range shown.Functions {
-					if f.SelfSamples > 0 {
-						got[f.Name] += f.SelfSamples * 1e6 // milliseconds
-					}
-				}
+			got := p.times(t, file).Self
+			for name := range got {
+				got[name] *= 1e6 // milliseconds
 			}
-			p.run(t, "stop")
 			assert.InDeltaMapValues(t, timesIn(message).Self, got, 1)
 		})
 	}
 }
+
+// times returns the times of functions in a file, in the unit of its weights. The total time of
+// functions with the same name is not known: they may be on the same stacks.
+func (p firefoxProfiler) times(t *testing.T, file string) functionTimes {
+	p.load(t, file)
+	defer p.run(t, "stop")
+	times := functionTimes{map[string]float64{}, map[string]float64{}}
+	for thread := range threadsIn(t, file) {
+		var shown struct {
+			Functions []struct {
+				Name                      string
+				SelfSamples, TotalSamples float64
+			}
+		}
+		functions := p.run(t, "thread", "functions", "--json", "--include-idle", "--limit", "0", "--thread", fmt.Sprint("t-", thread))
+		require.NoError(t, json.Unmarshal(functions, &shown))
+		seen := map[string]bool{}
+		for _, f := range shown.Functions {
+			if f.SelfSamples > 0 {
+				times.Self[f.Name] += f.SelfSamples
+			}
+			if times.Total[f.Name] += f.TotalSamples; seen[f.Name] {
+				times.Total[f.Name] = math.Inf(-1)
+			}
+			seen[f.Name] = true
+		}
+	}
+	for name, total := range times.Total {
+		if total < 0 {
+			times.Total[name] = unknownTotal
+		}
+	}
+	return times
+}
+
+const unknownTotal = -1
 
 func threadsIn(t *testing.T, file string) int {
 	var content struct{ Threads []struct{} }
@@ -173,7 +196,7 @@ func (p firefoxProfiler) command(arguments ...string) *exec.Cmd {
 // load starts a session. The tool waits only half a second for it, so its own error is not final.
 func (p firefoxProfiler) load(t *testing.T, file string) {
 	output, _ := p.command("load", file, "--session", p.session).CombinedOutput()
-	require.Eventually(t, func() bool { return p.command("profile", "info", "--session", p.session).Run() == nil }, time.Minute, 200*time.Millisecond, "%s", output)
+	require.Eventually(t, func() bool { return p.command("status", "--session", p.session).Run() == nil }, time.Minute, 200*time.Millisecond, "%s", output)
 }
 
 func (p firefoxProfiler) run(t *testing.T, arguments ...string) []byte {
