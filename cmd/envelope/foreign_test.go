@@ -31,6 +31,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // The files of testdata/foreign are those of other tools. Judges that are not ours state the self
@@ -82,8 +83,8 @@ func foreignFiles(t *testing.T, format string) (files []foreign) {
 
 const (
 	judgedFile = "judged.json"
-	// versionsFile has one profile in all versions of the format: the Firefox Profiler has upgraded it
-	// step by step.
+	// versionsFile has one profile in all versions of the format: the Firefox Profiler has upgraded
+	// it step by step.
 	versionsFile = "versions.json"
 )
 
@@ -513,4 +514,45 @@ func TestForeignTotals(t *testing.T) {
 		}
 	}
 	assert.Empty(t, totals)
+}
+
+// TestNumbersWithFractions: a whole number that a tool writes with a fraction is the same.
+func TestNumbersWithFractions(t *testing.T) {
+	for _, format := range []string{profilefile.Firefox, profilefile.CPUProfile, profilefile.Speedscope} {
+		for _, f := range foreignFiles(t, format) {
+			if !testsize.Full() && len(f.data) > 4_000 {
+				continue
+			}
+			decoder := json.NewDecoder(bytes.NewReader(f.data))
+			decoder.UseNumber()
+			var file any
+			require.NoError(t, decoder.Decode(&file))
+			data, err := json.Marshal(withFractions(file))
+			require.NoError(t, err)
+			before, err := profilefile.Readers[format](f.data, testOptions)
+			require.NoError(t, err)
+			after, err := profilefile.Readers[format](data, testOptions)
+			require.NoError(t, err, "%s %s", format, f.name)
+			assert.Empty(t, dictionary.Diff(before.Profiles[0], after.Profiles[0]), "%s %s", format, f.name)
+		}
+	}
+}
+
+// withFractions returns a JSON value with a fraction in each number.
+func withFractions(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if !strings.ContainsAny(value.String(), ".eE") {
+			return json.Number(value.String() + ".0")
+		}
+	case map[string]any:
+		for key := range value {
+			value[key] = withFractions(value[key])
+		}
+	case []any:
+		for i := range value {
+			value[i] = withFractions(value[i])
+		}
+	}
+	return value
 }

@@ -235,6 +235,12 @@ func TestCollapsedLines(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "operator new(unsigned long) 7\n", leaves(imported))
 	assert.Equal(t, []importer.Loss{{What: "lines without a stack and a weight", Count: 1}}, losses)
+
+	imported, losses, err = collapsed.Read([]byte("# total 9\n#<Class:A>;b 1.5\r\n#<Class:A>;b 1.5\na;worker 12 3\n;c 2\n 4\n"), options)
+	require.NoError(t, err)
+	assert.Equal(t, "b 3\n(unknown) 4\nc 2\nworker 12 3\n", leaves(imported), "a comment is no name, a number may be one")
+	assert.Equal(t, []importer.Loss{{What: "fractions of values, which are rounded", Count: 2}}, losses)
+
 	_, _, err = collapsed.Read(nil, options)
 	assert.ErrorIs(t, err, importer.ErrEmpty)
 	_, _, err = collapsed.Read([]byte("A text\nwith lines\nof chapter 1\n"), options)
