@@ -192,6 +192,9 @@ type reader struct {
 // the default type, or the last one.
 func (r *reader) types() (types []int) {
 	all := r.in.SampleType
+	if len(all) == 0 { // and no samples
+		return nil
+	}
 	first := slices.IndexFunc(all, func(t *profile.ValueType) bool { return t.Type == r.in.DefaultSampleType })
 	if r.in.DefaultSampleType == "" || first < 0 {
 		first = len(all) - 1

@@ -4,6 +4,8 @@ package pprof_test
 
 import (
 	"bytes"
+	"math"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/pprof"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // file is a profile that google/pprof writes, with one value of each type.
@@ -63,25 +66,25 @@ func TestTypes(t *testing.T) {
 	for name, c := range map[string]struct {
 		types   []string
 		unset   string // the default type
-		want    []timeline.Measure
+		want    []string
 		weights []int64
 		lost    int
 	}{
-		"the last":           {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "", []timeline.Measure{{"inuse_space", "bytes"}, {"alloc_space", "bytes"}}, []int64{2, 1}, 0},
-		"the default":        {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "alloc_space", []timeline.Measure{{"alloc_space", "bytes"}, {"inuse_space", "bytes"}}, []int64{1, 2}, 0},
-		"an unknown default": {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "other", []timeline.Measure{{"inuse_space", "bytes"}, {"alloc_space", "bytes"}}, []int64{2, 1}, 0},
-		"Node.js":            {[]string{"sample", "count", "wall", "nanoseconds", "cpu", "nanoseconds"}, "", []timeline.Measure{{"cpu", "nanoseconds"}, {"wall", "nanoseconds"}}, []int64{3, 2}, 1},
-		"numbers by default": {[]string{"samples", "count", "wall", "nanoseconds"}, "samples", []timeline.Measure{{"wall", "nanoseconds"}}, []int64{1000}, 1},
-		"other numbers":      {[]string{"contentions", "count", "delay", "nanoseconds"}, "", []timeline.Measure{{"delay", "nanoseconds"}, {"contentions", "count"}}, []int64{2, 1}, 0},
-		"units of time":      {[]string{"wall", "milliseconds", "delay", "us", "cpu", "second"}, "", []timeline.Measure{{"cpu", "nanoseconds"}, {"wall", "nanoseconds"}, {"delay", "nanoseconds"}}, []int64{3e9, 1e6, 2e3}, 0},
-		"units of memory":    {[]string{"space", "kilobytes", "objects", "objects"}, "space", []timeline.Measure{{"space", "bytes"}, {"objects", "objects"}}, []int64{1024, 2}, 0},
+		"the last":           {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "", []string{"inuse_space bytes", "alloc_space bytes"}, []int64{2, 1}, 0},
+		"the default":        {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "alloc_space", []string{"alloc_space bytes", "inuse_space bytes"}, []int64{1, 2}, 0},
+		"an unknown default": {[]string{"alloc_space", "bytes", "inuse_space", "bytes"}, "other", []string{"inuse_space bytes", "alloc_space bytes"}, []int64{2, 1}, 0},
+		"Node.js":            {[]string{"sample", "count", "wall", "nanoseconds", "cpu", "nanoseconds"}, "", []string{"cpu nanoseconds", "wall nanoseconds"}, []int64{3, 2}, 1},
+		"numbers by default": {[]string{"samples", "count", "wall", "nanoseconds"}, "samples", []string{"wall nanoseconds"}, []int64{1000}, 1},
+		"other numbers":      {[]string{"contentions", "count", "delay", "nanoseconds"}, "", []string{"delay nanoseconds", "contentions count"}, []int64{2, 1}, 0},
+		"units of time":      {[]string{"wall", "milliseconds", "delay", "us", "cpu", "second"}, "", []string{"cpu nanoseconds", "wall nanoseconds", "delay nanoseconds"}, []int64{3e9, 1e6, 2e3}, 0},
+		"units of memory":    {[]string{"space", "kilobytes", "objects", "objects"}, "space", []string{"space bytes", "objects objects"}, []int64{1024, 2}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			profiles, losses := imported(t, file(t, func(p *profile.Profile) { p.DefaultSampleType = c.unset }, c.types...))
-			var measures []timeline.Measure
+			var measures []string
 			var weights []int64
 			for _, p := range profiles {
-				measures = append(measures, p.Measure)
+				measures = append(measures, p.Measure.Type+" "+p.Measure.Unit)
 				for _, s := range p.Selected(timeline.Filter{}) {
 					weights = append(weights, s.Weight)
 				}
@@ -216,4 +219,57 @@ func TestNegativeValues(t *testing.T) {
 	}
 	assert.Equal(t, int64(-94_769_662), sum)
 	assert.NoError(t, read(timelinetest.Wall, shop...).CheckPositive(timeline.Filter{}))
+}
+
+// FuzzTotals compares the totals of types with those of google/pprof, and the default type.
+func FuzzTotals(f *testing.F) {
+	files, err := filepath.Glob("testdata/foreign/*.pb*")
+	require.NoError(f, err)
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		require.NoError(f, err)
+		p, err := profile.ParseData(data)
+		require.NoError(f, err)
+		var plain bytes.Buffer
+		require.NoError(f, p.WriteUncompressed(&plain))
+		f.Add(plain.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if bytes.HasPrefix(data, []byte{0x1f, 0x8b}) || len(data) == 0 {
+			return
+		}
+		message, losses, err := pprof.Read(data, importer.Options{})
+		if err != nil {
+			return
+		}
+		want, err := profile.ParseUncompressed(data)
+		require.NoError(t, err)
+		position, err := want.SampleIndexByName("")
+		require.NoError(t, err)
+		for _, l := range losses {
+			if strings.HasPrefix(l.What, "samples") {
+				return
+			}
+		}
+		total := new(big.Int)
+		for _, s := range want.Sample {
+			total.Add(total, big.NewInt(s.Value[position]))
+		}
+		got := new(big.Int)
+		for _, p := range message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+			view := dictionary.NewView(message.Dictionary())
+			if name, unit, _ := view.ValueType(p.SampleType()); name != strings.ToValidUTF8(want.SampleType[position].Type, "\uFFFD") || unit != strings.ToValidUTF8(want.SampleType[position].Unit, "\uFFFD") {
+				break // all values of the default type are 0
+			}
+			for _, s := range p.Samples().All() {
+				value := s.Values().At(0)
+				if value == math.MaxInt64 || value == math.MinInt64 { // a sum that is out of range
+					return
+				}
+				got.Add(got, big.NewInt(value))
+			}
+			break
+		}
+		require.Equal(t, total.String(), got.String())
+	})
 }
