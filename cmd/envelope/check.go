@@ -23,7 +23,7 @@ var checkCommand = command{
 		"envelope check --format sarif testdata/otlp/profiles.json > $OUT/check.sarif",
 	},
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
-		strict := flags.Bool("strict", false, "also fail for duplicates and unused entries, and for older versions of OTLP")
+		strict := flags.Bool("strict", false, "also fail for duplicates, unused entries and recommendations, and for older versions of OTLP")
 		format := flags.String("format", "text", "`format` of the findings: "+names(reports))
 		return func(env environment, files []string) error {
 			return env.reportFindings(files, *format, func(data []byte) []finding { return violationsIn(data, *strict) })

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // brokenProfiles returns a message that breaks a required and an optional rule.
@@ -105,6 +107,29 @@ func TestCheckCases(t *testing.T) {
 		}
 	}
 	assert.Greater(t, checked, 90)
+}
+
+// TestSamplesHaveFewAttributes: the attributes of samples have as many values as there are threads,
+// queues, modes and kinds of errors.
+func TestSamplesHaveFewAttributes(t *testing.T) {
+	keys := map[string]bool{}
+	for _, c := range golden.Cases(t) {
+		content, _ := profilefile.Readers[profilefile.Sentry](c.Envelope, testOptions)
+		for _, message := range content.Profiles {
+			view := dictionary.NewView(message.Dictionary())
+			for _, p := range profilesOf(message) {
+				for _, s := range p.Samples().All() {
+					attributes, _ := view.Attributes(s.AttributeIndices(), nil)
+					for _, a := range attributes {
+						keys[a.Key] = true
+					}
+				}
+			}
+		}
+	}
+	assert.Equal(t, []string{
+		"android.unwind_error", "cpu.mode", "sentry.queue.address", "sentry.queue.label", "sentry.thread.priority", "thread.id", "thread.name",
+	}, slices.Sorted(maps.Keys(keys)))
 }
 
 // TestCheckUndecodable: messages that pdata does not decode are findings in every format.
