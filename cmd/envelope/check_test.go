@@ -95,18 +95,26 @@ func TestCheckOthers(t *testing.T) {
 	assert.Equal(t, exitFailed, exit)
 }
 
-// TestCheckCases: the translations of all cases pass the strict check.
+// TestCheckCases: the translations of all cases and recordings pass the strict check.
 func TestCheckCases(t *testing.T) {
 	checked := 0
-	for _, c := range golden.Cases(t) {
-		content, _ := profilefile.Readers[profilefile.Sentry](c.Envelope, testOptions)
+	check := func(t *testing.T, name string, envelope []byte) {
+		content, _ := profilefile.Readers[profilefile.Sentry](envelope, testOptions)
 		for _, message := range content.Profiles {
 			message.MarkReadOnly() // the encoders of pdata change what they encode
-			assert.Empty(t, violationsIn([]byte(written(t, profilefile.OTLPProto, "1.10", message)), true), c.Name)
+			assert.Empty(t, violationsIn([]byte(written(t, profilefile.OTLPProto, "1.10", message)), true), name)
 			checked++
 		}
 	}
+	for _, c := range golden.Cases(t) {
+		check(t, c.Name, c.Envelope)
+	}
 	assert.Greater(t, checked, 90)
+	for _, request := range golden.Sample(t) {
+		if envelope, err := request.Decode(); err == nil {
+			check(t, request.Name, envelope)
+		}
+	}
 }
 
 // TestSamplesHaveFewAttributes: the attributes of samples have as many values as there are threads,
