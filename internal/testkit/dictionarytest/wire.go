@@ -7,6 +7,7 @@ package dictionarytest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,15 +20,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// MustBeValid fails the test if p breaks a rule of [conformance.Check] or of [CheckWire]. It does
-// not change p. The specification does not list the format "sentry" of original payloads, which are
-// an option of the receiver.
+// Violations returns those of [conformance.Check], except that of the format "sentry": the receiver
+// has an option for original payloads, and the specification does not list their format.
+func Violations(p pprofile.Profiles) []conformance.Violation {
+	return slices.DeleteFunc(conformance.Check(p), func(v conformance.Violation) bool {
+		return v.Rule == conformance.RulePayloadFormat && strings.HasPrefix(v.Detail, `format "sentry"`)
+	})
+}
+
+// MustBeValid fails the test if p has [Violations] or breaks a rule of [CheckWire]. It does not
+// change p.
 func MustBeValid(t testing.TB, p pprofile.Profiles) {
 	t.Helper()
-	for _, v := range conformance.Check(p) {
-		if v.Rule == conformance.RulePayloadFormat {
-			continue
-		}
+	for _, v := range Violations(p) {
 		t.Errorf("not a valid profiles message: %v", v)
 	}
 	if err := CheckWire(p); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/otlpjson"
 )
 
@@ -46,7 +46,7 @@ func written(t *testing.T, filter timeline.Filter, messages ...pprofile.Profiles
 	out, err := (&pprofile.JSONUnmarshaler{}).UnmarshalProfiles(b.Bytes())
 	require.NoError(t, err)
 	if out.ResourceProfiles().Len() > 0 {
-		assert.Empty(t, conformance.Check(out))
+		assert.Empty(t, dictionarytest.Violations(out))
 	}
 	return out
 }

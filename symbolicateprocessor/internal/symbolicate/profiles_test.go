@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -125,11 +126,10 @@ func symbolicated(t *testing.T, p pprofile.Profiles) (Counts, []ScriptID) {
 	return counts, asked
 }
 
-// broken returns the violations of a message, except those of rules for what the processor keeps.
+// broken returns the violations of a message, except addresses outside of their mapping, which the
+// processor keeps.
 func broken(p pprofile.Profiles) []conformance.Violation {
-	return slices.DeleteFunc(conformance.Check(p), func(v conformance.Violation) bool {
-		return v.Rule == conformance.RuleAddress || v.Rule == conformance.RulePayloadFormat
-	})
+	return slices.DeleteFunc(dictionarytest.Violations(p), func(v conformance.Violation) bool { return v.Rule == conformance.RuleAddress })
 }
 
 func TestBrowserProfile(t *testing.T) {

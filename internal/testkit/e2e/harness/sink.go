@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/pyroscopetest"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/plog/plogotlp"
 )
@@ -65,7 +65,7 @@ func CheckForPyroscope(t testing.TB, message []byte) { pyroscopetest.Check(t, un
 
 // CheckOTLP fails a test if profiles are not valid OTLP. They may exceed the limits of Pyroscope.
 func CheckOTLP(t testing.TB, message []byte) {
-	require.Empty(t, conformance.Check(unmarshal(t, message)))
+	require.Empty(t, dictionarytest.Violations(unmarshal(t, message)))
 }
 
 // Unchecked accepts any profiles, such as those of an older version of OTLP.

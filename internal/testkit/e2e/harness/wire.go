@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 )
 
 // LargeMessage is the size from which DecodeProfiles skips the slowest checks.
@@ -36,7 +36,7 @@ func DecodeProfiles(message []byte) (pprofile.Profiles, error) {
 	if len(message) > LargeMessage && !testsize.Full() {
 		return profiles, nil
 	}
-	if violations := conformance.Check(profiles); len(violations) > 0 {
+	if violations := dictionarytest.Violations(profiles); len(violations) > 0 {
 		return profiles, fmt.Errorf("%d violations: %v", len(violations), violations)
 	}
 	if len(message) > LargeMessage {
