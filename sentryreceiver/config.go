@@ -21,7 +21,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/admission"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver/internal/spotlight"
 )
@@ -71,6 +73,10 @@ type Config struct {
 	// IncludePII includes what Sentry calls default PII: cookies, authorization headers, http.env,
 	// IP addresses, e-mail addresses.
 	IncludePII bool `mapstructure:"include_pii"`
+
+	// KeepMetricAttributes are attributes of single recordings, such as user.id, that stay on data
+	// points. By default they are on exemplars, because each of their values is a series.
+	KeepMetricAttributes []string `mapstructure:"keep_metric_attributes"`
 
 	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as
 	// Sentry's servers do by default.
@@ -158,6 +164,7 @@ func (c *Config) translation() sentryitems.Settings {
 		KeepOriginalPayload: c.KeepOriginalPayload,
 		IncludePII:          c.IncludePII,
 		CorrectClockDrift:   c.CorrectClockDrift,
+		PointAttributes:     c.KeepMetricAttributes,
 		Identify:            c.Dedup.Enabled(),
 	}
 }
@@ -176,6 +183,11 @@ func (c *Config) Validate() error {
 	}
 	if c.ProfileType != profileTypeWall && c.ProfileType != profileTypeCPU {
 		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)
+	}
+	for i, key := range c.KeepMetricAttributes {
+		if !attr.OfRecording(key) {
+			problem("keep_metric_attributes[%d]: is %q, which is on data points already; must be an attribute of single recordings, e.g. %q", i, key, semconv.UserID)
+		}
 	}
 	// SDKs read whole seconds: Python drops a limit that int() rejects.
 	if p := c.BackpressurePause; p < time.Second || p > maxBackpressurePause || p%time.Second != 0 {

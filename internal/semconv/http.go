@@ -33,6 +33,7 @@ const (
 	HTTPStatusCode  = "http.status_code"
 	HTTPURL         = "http.url"
 	HTTPTarget      = "http.target"
+	HTTPQuery       = "http.query" // Sentry's
 	NetPeerIP       = "net.peer.ip"
 	NetSockPeerAddr = "net.sock.peer.addr"
 )

@@ -46,6 +46,15 @@ const (
 	SentryMetricUnit               = "sentry.metric.unit" // a custom one, which ingest does not store as the unit
 )
 
+// OTel, on exemplars: IDs of requests and messages.
+const (
+	HTTPRequestID                  = "http.request.id"
+	FaaSInvocationID               = "faas.invocation.id"
+	AWSRequestID                   = "aws.request_id"
+	MessagingMessageID             = "messaging.message.id"
+	MessagingMessageConversationID = "messaging.message.conversation_id"
+)
+
 // Prometheus, for buckets and quantiles as separate metrics.
 const (
 	Le       = "le"

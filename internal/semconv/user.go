@@ -13,6 +13,10 @@ const (
 	EnduserPseudoID = "enduser.pseudo.id"
 	ClientAddress   = "client.address"
 	SessionID       = "session.id"
+
+	SessionPreviousID = "session.previous_id"
+	DeviceID          = "device.id"
+	UserPrefix        = "user."
 )
 
 // Other keys of personal data, from SDKs, applications and deprecated conventions.

@@ -9,6 +9,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
@@ -18,8 +19,11 @@ func (t *Translation) traceMetrics(item *sentry.Item) Result {
 	if err != nil {
 		return unusable(err)
 	}
-	return Result{Elements: metrics.Lost, Fields: metrics.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.TraceMetricsToMetrics(metrics, t.pointSource())))}
+	out, lost := fromsentry.TraceMetricsToMetrics(metrics, t.pointSource())
+	if lost > 0 {
+		metrics.Flaws = discard.AddFlaw(metrics.Flaws, jsonscan.FieldTooMany, lost)
+	}
+	return Result{Elements: metrics.Lost, Fields: metrics.Flaws, Deliveries: one(pipeline.Metrics(out))}
 }
 
 func (t *Translation) session(item *sentry.Item) Result {

@@ -95,7 +95,8 @@ type Settings struct {
 	KeepOriginalPayload bool
 	IncludePII          bool
 	CorrectClockDrift   bool
-	Identify            bool // state the IDs of deliveries, to recognize duplicates
+	PointAttributes     []string // see fromsentry.Source
+	Identify            bool     // state the IDs of deliveries, to recognize duplicates
 }
 
 // DefaultSettings returns the settings of a receiver without configuration.
@@ -177,6 +178,8 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 		PeriodType:   settings.ProfileType,
 		EventID:      envelope.Header.EventID,
 		IncludePII:   settings.IncludePII,
+
+		PointAttributes: settings.PointAttributes,
 
 		ClockDriftMilli: drift.milli,
 		CorrectDrift:    drift.correct,

@@ -116,7 +116,7 @@ func TestInferElements(t *testing.T) {
 		// On the data point, each client would be a series.
 		metrics, err := event.DecodeTraceMetrics(payload(`"timestamp":1777629600,"name":"m","type":"gauge","value":1,`+trace), jsonscan.Optional[int]{})
 		require.NoError(t, err)
-		point := TraceMetricsToMetrics(metrics, src).ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0).Gauge().DataPoints().At(0)
+		point := traceMetrics(metrics, src).ResourceMetrics().At(0).ScopeMetrics().At(0).Metrics().At(0).Gauge().DataPoints().At(0)
 		all := pcommon.NewMap()
 		point.Exemplars().At(0).FilteredAttributes().CopyTo(all)
 		if test.attributes == "" {

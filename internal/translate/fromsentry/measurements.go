@@ -27,7 +27,7 @@ func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metric
 		points := newMeasurement(scope, &p.Measurements[i])
 		for _, v := range p.Measurements[i].Values {
 			point := newGaugePoint(points, start+v.ElapsedNS, v.Value)
-			attr.PutShared(point.Attributes(), semconv.SentryProfileID, profileID)
+			putOrigin(point, src, origin{semconv.SentryProfileID, profileID})
 		}
 	}
 	removeEmptyGauges(scope)
@@ -49,12 +49,32 @@ func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metri
 				continue
 			}
 			point := newGaugePoint(points, at, v.Value)
-			attr.PutShared(point.Attributes(), semconv.SentryProfilerID, profilerID)
-			attr.PutShared(point.Attributes(), semconv.SentryChunkID, chunkID)
+			putOrigin(point, src, origin{semconv.SentryProfilerID, profilerID}, origin{semconv.SentryChunkID, chunkID})
 		}
 	}
 	removeEmptyGauges(scope)
 	return out, lost
+}
+
+// origin is an ID of the profile that a measurement is from.
+type origin struct{ key, id string }
+
+// putOrigin sets the IDs on the exemplar of a point: on the point, each profile would be a series.
+func putOrigin(point pmetric.NumberDataPoint, src Source, origins ...origin) {
+	recording := pcommon.NewMap()
+	for _, o := range origins {
+		to := point.Attributes()
+		if src.ofRecording(o.key) {
+			to = recording
+		}
+		attr.PutShared(to, o.key, o.id)
+	}
+	if recording.Len() > 0 {
+		exemplar := point.Exemplars().AppendEmpty()
+		exemplar.SetTimestamp(point.Timestamp())
+		exemplar.SetDoubleValue(point.DoubleValue())
+		recording.MoveTo(exemplar.FilteredAttributes())
+	}
 }
 
 func newMeasurement(scope pmetric.ScopeMetrics, m *profile.Measurement) pmetric.NumberDataPointSlice {

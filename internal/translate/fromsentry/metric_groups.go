@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -58,8 +57,7 @@ func (g *metricGroups) add(m *event.TraceMetric, id *attr.Identity, src Source) 
 		g.byName[name] = group
 		g.list = append(g.list, group)
 	}
-	attributes, recording := metricAttributes(m, id, src)
-	g.infer.complete(attributes, recording, src) // on data points, each client would be a series
+	attributes, recording := g.metricAttributes(m, id, src)
 	group.add(attributes, metricElement{TraceMetric: m, recording: recording})
 }
 
@@ -77,10 +75,9 @@ func (g *metricGroup) add(attributes pcommon.Map, element metricElement) {
 	g.series = append(g.series, series)
 }
 
-// metricAttributes splits the attributes of an element into those of the data point and those of
-// the recording, which become attributes of an exemplar. JavaScript SDKs number each recording;
-// with that number on data points, nothing could be aggregated.
-func metricAttributes(m *event.TraceMetric, id *attr.Identity, src Source) (attributes, recording pcommon.Map) {
+// metricAttributes returns the attributes of an element for the data point, and those for the
+// recording, which become attributes of an exemplar.
+func (g *metricGroups) metricAttributes(m *event.TraceMetric, id *attr.Identity, src Source) (attributes, recording pcommon.Map) {
 	attributes, recording = pcommon.NewMap(), pcommon.NewMap()
 	attributes.EnsureCapacity(len(m.Attributes))
 	for i := range m.Attributes {
@@ -89,16 +86,20 @@ func metricAttributes(m *event.TraceMetric, id *attr.Identity, src Source) (attr
 		if states(id, a) || !src.IncludePII && attr.IsPersonal(key) {
 			continue
 		}
-		to := attributes
-		if key == semconv.SentryTimestampSequence || key == semconv.SentryReplayID {
-			to = recording
-		}
-		value := to.PutEmpty(key)
+		value := attributes.PutEmpty(key)
 		setAttribute(value, key, a)
 		if !src.IncludePII {
 			attr.RemovePersonalIn(value)
 		}
 	}
+	g.infer.complete(attributes, attributes, src)
+	attributes.RemoveIf(func(key string, value pcommon.Value) bool {
+		if !src.ofRecording(key) {
+			return false
+		}
+		value.MoveTo(recording.PutEmpty(key))
+		return true
+	})
 	return attributes, recording
 }
 
@@ -118,13 +119,21 @@ func attributesKey(m pcommon.Map) string {
 	return string(all)
 }
 
-func (g *metricGroups) write(scope pmetric.ScopeMetrics, src Source) {
+// write appends all metrics, and returns the number of attributes of recordings without an
+// exemplar.
+func (g *metricGroups) write(scope pmetric.ScopeMetrics, src Source) (lost int) {
 	for _, group := range g.list {
 		metric := scope.Metrics().AppendEmpty()
 		metric.SetName(strings.Clone(group.name))
 		metric.SetUnit(strings.Clone(group.unit))
 		group.write(metric, src)
+		for _, series := range group.series {
+			for _, e := range series.elements[min(maxExemplars, len(series.elements)):] {
+				lost += e.recording.Len()
+			}
+		}
 	}
+	return lost
 }
 
 func (g *metricGroup) write(metric pmetric.Metric, src Source) {
@@ -179,15 +188,13 @@ func (s *metricSeries) describe(point dataPoint, src Source) {
 	}
 	point.SetStartTimestamp(pcommon.Timestamp(first))
 	point.SetTimestamp(pcommon.Timestamp(last))
-	for _, e := range s.elements {
-		if point.Exemplars().Len() < maxExemplars {
-			e.exemplar(point.Exemplars(), src)
-		}
+	for _, e := range s.elements[:min(maxExemplars, len(s.elements))] {
+		e.exemplar(point.Exemplars(), src)
 	}
 }
 
-// maxExemplars limits the exemplars of a data point. It is the default of OpenTelemetry's SDKs for
-// exponential histograms.
+// maxExemplars limits the exemplars of a data point, which are those of its first recordings. It is
+// the default of OpenTelemetry's SDKs for exponential histograms.
 const maxExemplars = 20
 
 // exemplar links the recording to its span.

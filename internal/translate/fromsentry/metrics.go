@@ -16,17 +16,19 @@ import (
 // recording. Counters and distributions with the same name, type, unit and attributes are
 // aggregated into one data point without loss; each value of a gauge is kept.
 //
+// Attributes of recordings (attr.OfRecording) are on exemplars, of which a point has a limited
+// number. It returns the number of attributes that have no exemplar.
+//
 // A point covers the time from its first to its last recording, because payloads do not state the
 // time of the previous flush.
-func TraceMetricsToMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
+func TraceMetricsToMetrics(c *event.MetricContainer, src Source) (out pmetric.Metrics, lost int) {
 	id := firstIdentity(c.Metrics, func(m *event.TraceMetric) []event.Attribute { return m.Attributes }, src)
 	out, scope := newMetrics(id, src)
 	groups := metricGroups{infer: inferenceOf(c.Infers())}
 	for i := range c.Metrics {
 		groups.add(&c.Metrics[i], &id, src)
 	}
-	groups.write(scope, src)
-	return out
+	return out, groups.write(scope, src)
 }
 
 // CheckInToMetrics translates a check-in: an update about the run of a scheduled job, with the

@@ -113,7 +113,7 @@ func checkTraceMetrics(t *testing.T, name string, payload []byte, src Source) in
 	require.NoError(t, err, name)
 	require.Empty(t, c.Lost, name)
 	require.Empty(t, c.Flaws, name)
-	out := TraceMetricsToMetrics(c, src)
+	out := traceMetrics(c, src)
 	requireIdentity(t, name, out, want.Items[0].Attributes["sentry.release"].Value)
 
 	got, tied := map[string]tally{}, map[string]bool{}
@@ -369,7 +369,8 @@ func checkGauges(t *testing.T, name string, raw rawMeasurements, gauges map[stri
 		require.Equal(t, len(want.Values), points.Len(), name)
 		for i, p := range points.All() {
 			require.InDelta(t, want.Values[i].Value, p.DoubleValue(), 0, name)
-			require.NotEmpty(t, p.Attributes().AsRaw(), name)
+			require.Empty(t, p.Attributes().AsRaw(), name)
+			require.NotEmpty(t, p.Exemplars().At(0).FilteredAttributes().AsRaw(), name)
 			checkTime(series, i, int64(p.Timestamp()))
 		}
 		total += points.Len()
@@ -419,7 +420,7 @@ func FuzzMetrics(f *testing.F) {
 func allMetrics(payload []byte) (all []pmetric.Metrics) {
 	src := metricSource
 	if c, err := event.DecodeTraceMetrics(payload, jsonscan.Optional[int]{}); err == nil {
-		all = append(all, TraceMetricsToMetrics(c, src))
+		all = append(all, traceMetrics(c, src))
 	}
 	if s, err := event.DecodeSession(payload); err == nil {
 		all = append(all, SessionToMetrics(s, src))

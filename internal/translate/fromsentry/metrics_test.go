@@ -4,6 +4,8 @@ package fromsentry
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +39,7 @@ func translateMetrics(t *testing.T, payload string, src Source) pmetric.Metrics 
 	t.Helper()
 	c, err := event.DecodeTraceMetrics([]byte(payload), jsonscan.Optional[int]{})
 	require.NoError(t, err)
-	return TraceMetricsToMetrics(c, src)
+	return traceMetrics(c, src)
 }
 
 const threeKinds = `{"version":2,"items":[
@@ -95,7 +97,7 @@ func TestTraceMetrics(t *testing.T) {
 
 	withPII := metricSource
 	withPII.IncludePII = true
-	require.Contains(t, metricsByName(t, translateMetrics(t, threeKinds, withPII))["orders|"].Sum().DataPoints().At(0).Attributes().AsRaw(), "user.email")
+	require.Contains(t, metricsByName(t, translateMetrics(t, threeKinds, withPII))["orders|"].Sum().DataPoints().At(0).Exemplars().At(0).FilteredAttributes().AsRaw(), "user.email")
 }
 
 func TestUnits(t *testing.T) {
@@ -242,7 +244,8 @@ func TestMeasurementClock(t *testing.T) {
 		points := metricsByName(t, out)["sentry.profile.cpu_usage|%"].Gauge().DataPoints()
 		for i, want := range test.want {
 			require.InDelta(t, want, uint64(points.At(i).Timestamp()), 300_000, test.name)
-			require.Equal(t, map[string]any{"sentry.profiler_id": "P", "sentry.chunk_id": "C"}, points.At(i).Attributes().AsRaw())
+			require.Empty(t, points.At(i).Attributes().AsRaw(), test.name)
+			require.Equal(t, map[string]any{"sentry.profiler_id": "P", "sentry.chunk_id": "C"}, points.At(i).Exemplars().At(0).FilteredAttributes().AsRaw())
 		}
 	}
 }
@@ -255,4 +258,97 @@ func TestMeasurementsWithoutATime(t *testing.T) {
 	require.Equal(t, 5, lost)
 	require.Equal(t, 1, out.DataPointCount())
 	require.NotNil(t, metricsByName(t, out)["sentry.profile.m|By"])
+}
+
+// TestUsersAreNoSeries: of 300 users, a counter, a distribution and a gauge each have one series,
+// with all values. The first recordings of a point keep their attributes; all that do not are
+// counted. A setting makes series of chosen attributes.
+func TestUsersAreNoSeries(t *testing.T) {
+	const users = 300
+	var items []string
+	for _, kind := range []string{"counter", "distribution", "gauge"} {
+		for i := range users {
+			items = append(items, fmt.Sprintf(`{"timestamp":1795224000,"name":%q,"type":%q,"value":%d,"trace_id":"%032x","attributes":{`+
+				`"user.id":{"value":"u%d","type":"string"},"session.id":{"value":"s%d","type":"string"},"url.full":{"value":"https://shop/%d","type":"string"},`+
+				`"region":{"value":"eu","type":"string"}}}`, kind, kind, i+1, i+1, i, i, i))
+		}
+	}
+	c, err := event.DecodeTraceMetrics([]byte(`{"items":[`+strings.Join(items, ",")+`]}`), jsonscan.Optional[int]{})
+	require.NoError(t, err)
+	out, lost := TraceMetricsToMetrics(c, metricSource)
+	all := metricsByName(t, out)
+	require.Equal(t, 2*3*(users-maxExemplars), lost, "three attributes of the counter and of the distribution; each value of the gauge is a point")
+
+	counter := all["counter|"].Sum().DataPoints()
+	require.Equal(t, 1, counter.Len())
+	require.InDelta(t, users*(users+1)/2, counter.At(0).DoubleValue(), 0)
+	require.Equal(t, maxExemplars, counter.At(0).Exemplars().Len())
+	distribution := all["distribution|"].ExponentialHistogram().DataPoints()
+	require.Equal(t, 1, distribution.Len())
+	require.EqualValues(t, users, distribution.At(0).Count())
+	require.InDelta(t, users*(users+1)/2, distribution.At(0).Sum(), 0)
+	gauge := all["gauge|"].Gauge().DataPoints()
+	require.Equal(t, users, gauge.Len())
+	for i, point := range gauge.All() {
+		require.Equal(t, map[string]any{"region": "eu"}, point.Attributes().AsRaw())
+		require.Equal(t, map[string]any{"user.id": fmt.Sprint("u", i), "session.id": fmt.Sprint("s", i), "url.full": fmt.Sprint("https://shop/", i)},
+			point.Exemplars().At(0).FilteredAttributes().AsRaw())
+	}
+
+	keeping := metricSource
+	keeping.PointAttributes = []string{"user.id"}
+	out, lost = TraceMetricsToMetrics(c, keeping)
+	require.Zero(t, lost)
+	require.Equal(t, users, metricsByName(t, out)["counter|"].Sum().DataPoints().Len())
+}
+
+// TestNobodyIsASeries: the sessions, check-ins and measurements of 300 users, runs and profiles
+// have as many series as those of one.
+func TestNobodyIsASeries(t *testing.T) {
+	series := map[string]bool{}
+	for i := range 300 {
+		session, err := event.DecodeSession(fmt.Appendf(nil, `{"sid":"%032x","did":"u%d","status":"exited","duration":1,"attrs":{"release":"shop@1","ip_address":"192.0.2.%d"}}`, i, i, i%256))
+		require.NoError(t, err)
+		checkIn, err := event.DecodeCheckIn(fmt.Appendf(nil, `{"check_in_id":"%032x","monitor_slug":"nightly","status":"ok","duration":1,"contexts":{"trace":{"trace_id":"%032x"}}}`, i, i+1))
+		require.NoError(t, err)
+		id := fmt.Sprintf("%032x", i+1)
+		measured := []profile.Measurement{{Name: "cpu_usage", Values: []profile.MeasurementValue{{Timestamp: 1795224000}}}}
+		chunk := &profile.Chunk{ProfilerID: id, ChunkID: id, Measurements: measured}
+		chunk.Samples.Time = []uint64{1795224000000000000}
+		ofChunk, _ := ChunkMeasurementsToMetrics(chunk, metricSource)
+		for _, out := range []pmetric.Metrics{SessionToMetrics(session, metricSource), CheckInToMetrics(checkIn, metricSource), ofChunk,
+			ProfileMeasurementsToMetrics(&profile.Profile{EventID: id, Measurements: measured}, metricSource)} {
+			for name, m := range metricsByName(t, out) {
+				var attributes pcommon.Map
+				switch m.Type() {
+				case pmetric.MetricTypeSum:
+					attributes = m.Sum().DataPoints().At(0).Attributes()
+				case pmetric.MetricTypeGauge:
+					attributes = m.Gauge().DataPoints().At(0).Attributes()
+				case pmetric.MetricTypeExponentialHistogram:
+					attributes = m.ExponentialHistogram().DataPoints().At(0).Attributes()
+				}
+				series[name+attributesKey(attributes)] = true
+			}
+		}
+	}
+	require.Len(t, series, 7, "four of sessions, two of check-ins, one of measurements")
+}
+
+// TestKeptOrigin: with the setting, a measurement has its profiler session on the point.
+func TestKeptOrigin(t *testing.T) {
+	c := &profile.Chunk{ProfilerID: "P", ChunkID: "C", Measurements: []profile.Measurement{{Name: "cpu_usage", Values: []profile.MeasurementValue{{Timestamp: 1795224000}}}}}
+	c.Samples.Time = []uint64{1795224000000000000}
+	keeping := metricSource
+	keeping.PointAttributes = []string{"sentry.profiler_id"}
+	out, _ := ChunkMeasurementsToMetrics(c, keeping)
+	point := metricsByName(t, out)["sentry.profile.cpu_usage|"].Gauge().DataPoints().At(0)
+	require.Equal(t, map[string]any{"sentry.profiler_id": "P"}, point.Attributes().AsRaw())
+	require.Equal(t, map[string]any{"sentry.chunk_id": "C"}, point.Exemplars().At(0).FilteredAttributes().AsRaw())
+}
+
+// traceMetrics is TraceMetricsToMetrics without the losses.
+func traceMetrics(c *event.MetricContainer, src Source) pmetric.Metrics {
+	out, _ := TraceMetricsToMetrics(c, src)
+	return out
 }

@@ -127,7 +127,7 @@ var boundItems = []boundItem{
 		if err != nil {
 			return 0
 		}
-		return metricsSize(TraceMetricsToMetrics(c, src))
+		return metricsSize(traceMetrics(c, src))
 	}},
 	{"event", `{` + boundEvent + `,"exception":{"values":[{"type":"t","value":"v","module":"m","thread_id":"1","mechanism":{"type":"t","data":{"k":"v"}},"stacktrace":` + boundStack + `}]},
 		"threads":{"values":[{"id":"1","name":"n","state":"s","held_locks":{"k":"v"},"stacktrace":` + boundStack + `}]},

@@ -86,7 +86,7 @@ func TestPersonalDataInListsOfAllSignals(t *testing.T) {
 		spans, _ := new(ptrace.JSONMarshaler).MarshalTraces(SpansToTraces(&sentryevent.SpanContainer{Spans: []sentryevent.StreamedSpan{{Attributes: attributes}}}, src))
 		events, _ := new(plog.JSONMarshaler).MarshalLogs(EventToLogs(&event, src))
 		logs, _ := new(plog.JSONMarshaler).MarshalLogs(LogsToLogs(&sentryevent.LogContainer{Logs: []sentryevent.Log{{Attributes: attributes}}}, src))
-		metrics, _ := new(pmetric.JSONMarshaler).MarshalMetrics(TraceMetricsToMetrics(
+		metrics, _ := new(pmetric.JSONMarshaler).MarshalMetrics(traceMetrics(
 			&sentryevent.MetricContainer{Metrics: []sentryevent.TraceMetric{{Type: sentryevent.MetricGauge, Attributes: attributes}}}, src))
 		for i, text := range [][]byte{traces, spans, events, logs, metrics} {
 			require.Equal(t, include, strings.Contains(string(text), "secret"), "%d: %s", i, text)

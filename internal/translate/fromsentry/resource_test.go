@@ -30,7 +30,7 @@ func TestOneResourceForAllSignals(t *testing.T) {
 		"attachment":    ItemToLogs(sentry.ItemHeader{Type: sentry.ItemAttachment}, 1, src).ResourceLogs().At(0).Resource(),
 		"check-in":      CheckInToLogs(&event.CheckIn{}, src).ResourceLogs().At(0).Resource(),
 		"its metric":    CheckInToMetrics(&event.CheckIn{}, src).ResourceMetrics().At(0).Resource(),
-		"metrics":       TraceMetricsToMetrics(&event.MetricContainer{}, src).ResourceMetrics().At(0).Resource(),
+		"metrics":       traceMetrics(&event.MetricContainer{}, src).ResourceMetrics().At(0).Resource(),
 		"session":       SessionToMetrics(&event.Session{}, src).ResourceMetrics().At(0).Resource(),
 		"sessions":      SessionsToMetrics(&event.Sessions{}, src).ResourceMetrics().At(0).Resource(),
 		"client report": ClientReportToMetrics(&event.ClientReport{}, src).ResourceMetrics().At(0).Resource(),

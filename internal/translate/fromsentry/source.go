@@ -3,6 +3,8 @@
 package fromsentry
 
 import (
+	"slices"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -48,6 +50,9 @@ type Source struct {
 	// addresses, e-mail.
 	IncludePII bool
 
+	// PointAttributes are attributes of recordings that stay on data points.
+	PointAttributes []string
+
 	ProfileID string // of the V1 profile in the same envelope, for the spans of its transaction
 }
 
@@ -57,6 +62,11 @@ func (s *Source) fallbackName() string {
 		return "sentry-spotlight"
 	}
 	return "sentry-project-" + s.ProjectID
+}
+
+// ofRecording reports whether an attribute of a metric is on an exemplar.
+func (s *Source) ofRecording(key string) bool {
+	return attr.OfRecording(key) && !slices.Contains(s.PointAttributes, key)
 }
 
 // Attribute is a key and its value. Concurrent translations copy the value.

@@ -107,7 +107,7 @@ func translateAny(t *testing.T, item sentry.ItemType, payload []byte) (alive []a
 		keep(transaction, err, TransactionToTraces(transaction, src))
 	case sentry.ItemTraceMetric:
 		c, err := event.DecodeTraceMetrics(payload, jsonscan.Optional[int]{})
-		keep(c, err, TraceMetricsToMetrics(c, src))
+		keep(c, err, traceMetrics(c, src))
 	case sentry.ItemSessions:
 		s, err := event.DecodeSessions(payload)
 		keep(s, err, SessionsToMetrics(s, src))

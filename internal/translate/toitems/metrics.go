@@ -166,7 +166,7 @@ type point struct {
 }
 
 // number translates a point with one value. The recordings of a counter from Sentry are its
-// exemplars, if these add up to its value.
+// exemplars, and one element for the rest of its value.
 func (p *point) number(kind event.MetricType, data pmetric.NumberDataPoint) {
 	p.at, p.attrs = data.Timestamp(), data.Attributes()
 	value := data.DoubleValue()
@@ -179,8 +179,11 @@ func (p *point) number(kind event.MetricType, data pmetric.NumberDataPoint) {
 		p.lose(event.ReasonMetricNoValue)
 	case kind == event.MetricCounter && value < 0:
 		p.lose(event.ReasonMetricNegativeCounter)
-	case kind == event.MetricCounter && p.FromSentry && total(exemplars) == value && exemplars.Len() > 0:
+	case kind == event.MetricCounter && p.FromSentry && total(exemplars) <= value && exemplars.Len() > 0:
 		p.recordings(kind, exemplars)
+		if rest := value - total(exemplars); rest > 0 {
+			p.emit(kind, p.name, p.unit, rest, pcommon.TraceID{}, pcommon.SpanID{}, pcommon.Map{})
+		}
 	case exemplars.Len() > 0:
 		last := exemplars.At(exemplars.Len() - 1)
 		p.emit(kind, p.name, p.unit, value, last.TraceID(), last.SpanID(), last.FilteredAttributes())

@@ -62,6 +62,47 @@ func TestCorpusMetricsThereAndBack(t *testing.T) {
 	require.Greater(t, counts["recordings"], 100)
 }
 
+// TestRecordingsComeBack: of 30 recordings of one series, those with an exemplar come back with all
+// of their attributes, and one element has the rest of the sum, without anybody's.
+func TestRecordingsComeBack(t *testing.T) {
+	var items []string
+	for i := range 30 {
+		items = append(items, fmt.Sprintf(`{"timestamp":1795224000,"name":"orders","type":"counter","value":2,"trace_id":"%032x",`+
+			`"attributes":{"user.id":{"value":"u%d","type":"string"},"region":{"value":"eu","type":"string"}}}`, i+1, i))
+	}
+	sent, err := event.DecodeTraceMetrics([]byte(`{"items":[`+strings.Join(items, ",")+`]}`), jsonscan.Optional[int]{})
+	require.NoError(t, err)
+	out, lost := fromsentry.TraceMetricsToMetrics(sent, fromsentry.Source{ProjectID: "1", ReceivedNano: receivedNano})
+	require.Equal(t, 10, lost)
+	back := FromMetrics(out, metricOptions)
+	verdicts(t, "recordings", back.Items)
+	require.Len(t, back.Items, 1)
+	c, err := event.DecodeTraceMetrics(back.Items[0].Payload, back.Items[0].Header.ItemCount)
+	require.NoError(t, err)
+	require.Len(t, c.Metrics, 21)
+	sum := 0.0
+	for i, m := range c.Metrics {
+		sum += m.Value
+		user, region := "", ""
+		for _, a := range m.Attributes {
+			switch a.Key {
+			case "user.id":
+				user = attr.JsonText(a.Value)
+			case "region":
+				region = attr.JsonText(a.Value)
+			}
+		}
+		require.Equal(t, "eu", region)
+		if i < 20 {
+			require.Equal(t, fmt.Sprint("u", i), user)
+			require.Equal(t, sent.Metrics[i].TraceID, m.TraceID)
+		} else {
+			require.Empty(t, user)
+		}
+	}
+	require.InDelta(t, 60, sum, 0)
+}
+
 func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[string]int) {
 	envelope, err := sentry.ReadEnvelope(body)
 	if envelope == nil || err != nil && len(envelope.Items) == 0 {
@@ -76,7 +117,9 @@ func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[stri
 			if err != nil {
 				continue
 			}
-			back := FromMetrics(fromsentry.TraceMetricsToMetrics(sent, src), metricOptions)
+			metrics, lost := fromsentry.TraceMetricsToMetrics(sent, src)
+			require.Zero(t, lost)
+			back := FromMetrics(metrics, metricOptions)
 			verdicts(t, name, back.Items)
 			require.Empty(t, back.Lost, name)
 			want = metricLines(expectedMetrics(sent.Metrics))

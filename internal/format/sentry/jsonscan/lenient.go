@@ -53,6 +53,9 @@ const MaxElements = 50_000
 // dozen.
 const MaxAttributes = 256
 
+// FieldTooMany counts list elements and attributes above a limit.
+const FieldTooMany = "too_many"
+
 // AddFlaw counts a flaw of a field.
 func (l *Lenient) AddFlaw(field string) {
 	l.Flaws = discard.AddFlaw(l.Flaws, field, 1)
@@ -109,7 +112,7 @@ func (l *Lenient) List(field string, visit func()) (skipped int) {
 	l.S.Open('[')
 	for n := 0; l.S.Element(&n); {
 		if l.elements++; l.elements > MaxElements {
-			l.AddFlaw("too_many")
+			l.AddFlaw(FieldTooMany)
 			l.S.Skip()
 			skipped++
 			continue
