@@ -11,7 +11,7 @@
 // Each file has one subject. Each group of constants states the origin of its keys: the first of
 // these sources that defines them.
 //
-//   - OTel: the semantic conventions 1.44, https://github.com/open-telemetry/semantic-conventions
+//   - OTel: the semantic conventions 1.45, https://github.com/open-telemetry/semantic-conventions
 //   - Sentry: https://github.com/getsentry/sentry-conventions
 //   - Project: keys that only this project defines, under "sentry.", "measure." and "split."
 //

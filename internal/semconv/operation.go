@@ -14,10 +14,12 @@ const (
 	GenAIOperationName    = "gen_ai.operation.name"
 	GraphQLOperationName  = "graphql.operation.name"
 	GraphQLOperationType  = "graphql.operation.type"
+	MessagingSystemName   = "messaging.system.name"
 	MessagingSystem       = "messaging.system"
 	RPCSystemName         = "rpc.system.name"
 	RPCSystem             = "rpc.system"
 	RPCService            = "rpc.service"
+	RPCStatusCode         = "rpc.status_code"
 	RPCResponseStatusCode = "rpc.response.status_code"
 	RPCGRPCStatusCode     = "rpc.grpc.status_code"
 )

@@ -3,6 +3,9 @@
 package attr
 
 import (
+	"slices"
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -25,10 +28,30 @@ func ResponseStatus(attrs pcommon.Map) string {
 			return statusOfHTTP(code.Int())
 		}
 	}
-	for _, key := range []string{semconv.RPCGRPCStatusCode, semconv.RPCResponseStatusCode} {
-		if code, ok := attrs.Get(key); ok && code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(StatusNames)) {
+	for _, key := range []string{semconv.RPCStatusCode, semconv.RPCResponseStatusCode, semconv.RPCGRPCStatusCode} {
+		code, ok := attrs.Get(key)
+		switch {
+		case !ok:
+		case code.Type() == pcommon.ValueTypeInt && code.Int() > 0 && code.Int() < int64(len(StatusNames)):
 			return StatusNames[code.Int()]
+		case code.Type() == pcommon.ValueTypeStr:
+			if name := statusOfGRPC(code.Str()); name != "" {
+				return name
+			}
 		}
+	}
+	return ""
+}
+
+// statusOfGRPC returns the status of a gRPC status in words, as in rpc.status_code since 1.45
+// ("DEADLINE_EXCEEDED").
+func statusOfGRPC(code string) string {
+	name := strings.ToLower(code)
+	if name == "internal" {
+		name = "internal_error"
+	}
+	if slices.Contains(StatusNames[1:], name) {
+		return name
 	}
 	return ""
 }

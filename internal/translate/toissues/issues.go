@@ -43,8 +43,9 @@ const (
 
 // DefaultTags are short attributes with few values.
 var DefaultTags = []string{
-	semconv.ErrorType, semconv.HTTPRequestMethod, semconv.HTTPRoute, semconv.HTTPResponseStatusCode, semconv.RPCSystem, semconv.RPCService,
-	semconv.DBSystemName, semconv.MessagingSystem, semconv.ServerAddress, semconv.CodeFunctionName, semconv.ThreadName,
+	semconv.ErrorType, semconv.HTTPRequestMethod, semconv.HTTPRoute, semconv.HTTPResponseStatusCode, semconv.RPCSystemName, semconv.RPCSystem,
+	semconv.RPCService, semconv.DBSystemName, semconv.MessagingSystemName, semconv.MessagingSystem, semconv.ServerAddress, semconv.CodeFunctionName,
+	semconv.ThreadName,
 }
 
 // Event is an event with its identity.

@@ -17,7 +17,7 @@ const nativePlatform = "native"
 
 // platformOfFrames are Sentry's platforms for values of profile.frame.type.
 var platformOfFrames = map[string]string{
-	"beam": "elixir", "cpython": "python", "dotnet": "csharp", "go": "go", attr.HermesFrameType: "javascript", "jvm": "java",
+	"beam": "elixir", "cpython": "python", "cuda": nativePlatform, "dotnet": "csharp", "go": "go", attr.HermesFrameType: "javascript", "jvm": "java",
 	"kernel": nativePlatform, "luajit": otherPlatform, "native": nativePlatform, "perl": "perl", "php": "php", "ruby": "ruby",
 	"rust": "rust", "v8js": "node",
 }

@@ -47,7 +47,7 @@ func ForeignOp(s ptrace.Span) string {
 		return strings.TrimSuffix("gen_ai."+attr.TextOf(attrs, semconv.GenAIOperationName), ".")
 	case has(semconv.RPCSystem, semconv.RPCSystemName, semconv.RPCService):
 		return byKind(s.Kind(), "rpc")
-	case has(semconv.MessagingSystem):
+	case has(semconv.MessagingSystemName, semconv.MessagingSystem):
 		switch s.Kind() {
 		case ptrace.SpanKindProducer:
 			return "queue.publish"
