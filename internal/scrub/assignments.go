@@ -72,12 +72,10 @@ func spans(text string, s syntax, sql *statement) (found [][2]int) {
 			continue
 		}
 		if sql != nil && i >= sql.start {
-			values, known := sql.valuesAt(text, i+1, name, from)
-			for _, value := range values {
-				found = append(found, value)
-				until = value[1]
-			}
-			if known {
+			values, end := sql.valuesAt(text, i+1, name, from)
+			found = append(found, values...)
+			if end > 0 {
+				until = end
 				continue
 			}
 		}

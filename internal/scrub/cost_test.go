@@ -44,6 +44,7 @@ var repeated = []string{
 	"4111-1111 1111\u00a0111", "1.1.1.", "25525525", "111-11-111", "\u212a", "\u017fecret", "\x00", "token\x00=", "[Filtered]", "token=[Filtered]",
 	"Cookie:1", "::", "a::b", "token", "auth=", `token="[Filtered]`, "token={", "token=[", "1-", "a@a.", "12:34:56:78:9a:bc-", "session=", "users\\", "/home/", "a%3Dtoken&b=", "%61uth=a&", "x=auth\"&",
 	"auth=", "4111 ", "-----BEGIN A KEY", "DE12", "bearer ",
+	"auth = f(", "auth = (select ", "{auth:x", "select a from b where auth = ", "update auth set auth = x", "auth: ", "auth::", "Caused by: auth: ", "a.auth: ", "auth:a:", "AuthAA: ", "`auth='",
 }
 
 // costs are the parts of the default scrubbing.

@@ -63,39 +63,39 @@ func statementIn(element pcommon.Map, key, text string) *statement {
 	return nil
 }
 
-// valuesAt returns the literals of the value that starts at from, after a name from word to name.
-// known is false if the text has no structure that tells literals from names.
-func (s *statement) valuesAt(text string, word, name, from int) (literals [][2]int, known bool) {
+// valuesAt returns the literals of the value that starts at from, after a name from word to name,
+// and the end of what it read; 0 if the text has no structure that tells literals from names.
+func (s *statement) valuesAt(text string, word, name, from int) (literals [][2]int, end int) {
 	start := nameStart(text, word)
 	switch {
 	case start > 0 && text[start-1] == '{' && s.isPlaceholder(text[start-1:]), // of ClickHouse, {token:String}
 		strings.IndexByte(text[word:name], '.') >= 0: // of the table: the column after it is not sensitive
-		return nil, true
+		return nil, name
 	case !strings.HasSuffix(strings.TrimRight(text[name:from], " \t"), "="): // as in JSON
-		return nil, false
+		return nil, 0
 	case s.isPlaceholder(text[from:]) || s.isReference(text, name, from):
-		return nil, true
+		return nil, name
 	case !s.certain:
-		return nil, false
+		return nil, 0
 	}
-	end := from + wordLength(text[from:])
+	end = from + wordLength(text[from:])
+	isWord := end > from && !isDigit(text[from])
 	switch {
-	case end == len(text):
-		return nil, s.columns && end > from && text[from-1] == ' '
-	case text[end] == '\'' && end-from <= len("_utf8"): // also with a prefix, N'x'
-		return within(text, end, quoteEnd(text, end)), true
-	case text[end] == '(':
+	case end < len(text) && text[end] == '\'' && end-from <= len("_utf8"): // also with a prefix, N'x'
+		return within(text, end, quoteEnd(text, end)), quoteEnd(text, end)
+	case end < len(text) && text[end] == '(':
 		if subquery(text[end+1:]) {
-			return nil, true
+			return nil, name
 		}
 		closing := closingParenthesis(text, end)
 		for _, span := range s.literalSpans(text[end:closing]) {
 			literals = append(literals, [2]int{end + span[0], end + span[1]})
 		}
-		return literals, true
+		return literals, closing
+	case s.columns && isWord && text[from-1] == ' ' && isOneOf(text, end, " \t\r\n,;)"):
+		return nil, end // a column: texts that are appended to statements have no blank before the value
 	}
-	// A word between blanks is a column. Texts that are appended to statements have none before it.
-	return nil, s.columns && end > from && !isDigit(text[from]) && text[from-1] == ' ' && strings.IndexByte(" \t\r\n,;)", text[end]) >= 0
+	return nil, 0
 }
 
 // within returns the content of a literal in quotes, unless it is no value.

@@ -429,7 +429,7 @@ func slowly(s *Scrubber, text string, set *ruleset, key string) string {
 		t.parameters()
 	}
 	if set.assigns || set.cookies && cookieRegexp.MatchString(t.text) {
-		t.assignments(set.syntax, &statement{})
+		t.assignments(set.syntax, statementIn(pcommon.Map{}, key, t.text))
 	}
 	if set.literals && passwordRegexp.MatchString(t.text) {
 		t.replaceSpans((&statement{}).literalSpans(t.text))

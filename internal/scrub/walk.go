@@ -442,7 +442,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleAssignment)
 	}
 	var sql *statement
-	if set.assigns && set != &w.location && found&(hasWord|hasFold) != 0 {
+	if (set.literals || set.assigns && set != &w.location && strings.IndexByte(t.text, '=') >= 0) && found&(hasWord|hasFold) != 0 {
 		sql = statementIn(w.element, key, t.text)
 	}
 	syntax := set.syntax
