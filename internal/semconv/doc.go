@@ -18,3 +18,6 @@
 // The members of map attributes have Sentry's and Measure's field names, which are in the packages
 // that translate them.
 package semconv
+
+// SchemaURL is the schema of the conventions that the project writes, of resources and scopes.
+const SchemaURL = "https://opentelemetry.io/schemas/1.45.0"

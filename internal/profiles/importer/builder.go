@@ -112,10 +112,12 @@ func NewBuilder(o Options) *Builder {
 	b := &Builder{message: pprofile.NewProfiles(), options: o, nodes: make([]node, 1), known: map[call]Node{}}
 	b.Builder = dictionary.NewBuilder(b.message.Dictionary())
 	resource := b.message.ResourceProfiles().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	if o.Name != "" {
 		resource.Resource().Attributes().PutStr(semconv.ServiceName, o.Name)
 	}
 	b.scope = resource.ScopeProfiles().AppendEmpty()
+	b.scope.SetSchemaUrl(semconv.SchemaURL)
 	return b
 }
 

@@ -41,6 +41,7 @@ func ExampleChunkToProfiles() {
 	fmt.Print(dictionary.Dump(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "42", PeriodType: "wall"})))
 	// Output:
 	// resource
+	//   schema "https://opentelemetry.io/schemas/1.45.0"
 	//   deployment.environment.name = "staging"
 	//   sentry.platform = "python"
 	//   sentry.project_id = "42"
@@ -51,6 +52,7 @@ func ExampleChunkToProfiles() {
 	//   telemetry.sdk.name = "sentry.python"
 	//   telemetry.sdk.version = "2.68.0"
 	// scope sentry.python version=2.68.0
+	//   schema "https://opentelemetry.io/schemas/1.45.0"
 	// profile f14d1a4b2e2c4a0c9d2d5f0c1f6a7b8c
 	//   time      2026-05-01T10:00:00Z
 	//   duration  29.900990ms

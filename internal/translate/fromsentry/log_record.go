@@ -16,8 +16,10 @@ import (
 func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeLogs().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	fillScope(scope.Scope(), id)
 	return out, scope
 }

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -13,8 +14,10 @@ import (
 func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMetrics) {
 	out := pmetric.NewMetrics()
 	resource := out.ResourceMetrics().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeMetrics().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	fillScope(scope.Scope(), id)
 	return out, scope
 }

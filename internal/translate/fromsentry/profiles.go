@@ -79,8 +79,10 @@ func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profi
 	b := dictionary.NewBuilder(out.Dictionary())
 
 	resource := out.ResourceProfiles().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeProfiles().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	fillScope(scope.Scope(), id)
 
 	return out, addProfile(scope, b, src.PeriodType), b

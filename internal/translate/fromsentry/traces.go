@@ -72,8 +72,10 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeSpans().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	fillScope(scope.Scope(), id)
 	return out, scope.Spans()
 }

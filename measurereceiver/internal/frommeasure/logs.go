@@ -49,8 +49,10 @@ func ToLogs(events []measure.Event, src Source) plog.Logs {
 
 func newLogs(out plog.Logs, r resourceKey, src Source) plog.ScopeLogs {
 	resource := out.ResourceLogs().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	r.fill(resource.Resource().Attributes(), src)
 	scope := resource.ScopeLogs().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	scope.Scope().SetName(scopeName)
 	return scope
 }

@@ -30,8 +30,10 @@ func ToMetrics(events []measure.Event, src Source) (out pmetric.Metrics, empty [
 	out = pmetric.NewMetrics()
 	entries := newByResource(func(r resourceKey) *resourceMetrics {
 		resource := out.ResourceMetrics().AppendEmpty()
+		resource.SetSchemaUrl(semconv.SchemaURL)
 		r.fill(resource.Resource().Attributes(), src)
 		scope := resource.ScopeMetrics().AppendEmpty()
+		scope.SetSchemaUrl(semconv.SchemaURL)
 		scope.Scope().SetName(scopeName)
 		return &resourceMetrics{scope: scope, src: src, points: map[string]pmetric.NumberDataPointSlice{}}
 	})

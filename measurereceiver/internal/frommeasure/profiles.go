@@ -26,8 +26,10 @@ func MethodTraceToProfiles(trace *fromandroid.Trace, f File, attributes *measure
 	b := dictionary.NewBuilder(out.Dictionary())
 	defer b.Release()
 	resource := out.ResourceProfiles().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	resourceOf(attributes).fill(resource.Resource().Attributes(), src)
 	scope := resource.ScopeProfiles().AppendEmpty()
+	scope.SetSchemaUrl(semconv.SchemaURL)
 	scope.Scope().SetName(scopeName)
 
 	profile := scope.Profiles().AppendEmpty()

@@ -20,8 +20,10 @@ func ToTraces(spans []measure.Span, events []measure.Event, src Source) ptrace.T
 	out := ptrace.NewTraces()
 	entries := newByResource(func(r resourceKey) ptrace.SpanSlice {
 		resource := out.ResourceSpans().AppendEmpty()
+		resource.SetSchemaUrl(semconv.SchemaURL)
 		r.fill(resource.Resource().Attributes(), src)
 		scope := resource.ScopeSpans().AppendEmpty()
+		scope.SetSchemaUrl(semconv.SchemaURL)
 		scope.Scope().SetName(scopeName)
 		return scope.Spans()
 	})
