@@ -27,10 +27,13 @@
 //     messages, and attributes of systems and services; Relay replaces URLs and queries as a whole
 //     if they contain a word such as "auth", and keeps the others. The value next to a sensitive
 //     name (password=x) is replaced as well, which Relay does not do, and so are all literals of a
-//     statement with a sensitive word. Names and placeholders in SQL are no values (see statement),
-//     the PublicKeyToken of a .NET assembly is no secret, and "author" is not a sensitive name.
+//     statement with a sensitive word. Names are no values: of code (see isCode), and of tables and
+//     columns (see statement). "author" is not a sensitive name.
 //   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name.
-//     File paths lose only passwords in URLs and queries. Relay keeps both.
+//     Names of code (functions, modules, packages, files) lose only passwords and parameters of
+//     URLs. Relay keeps both.
+//   - url.full is one attribute of spans, in which Relay replaces IP addresses, and of requests, in
+//     which it keeps those of the host. Here, it replaces them in both.
 //   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names
 //     them.
 //   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists

@@ -56,7 +56,7 @@ func TestNamesStay(t *testing.T) {
 	scrubber, err := scrub.New(scrub.DefaultConfig())
 	require.NoError(t, err)
 	random := rand.New(rand.NewPCG(41, 41))
-	rounds := 40
+	rounds := 15
 	if testsize.Full() {
 		rounds = 200
 	}
