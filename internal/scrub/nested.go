@@ -122,7 +122,10 @@ func memberPolicy(of policy, key string) policy {
 	}
 	as := of
 	switch of {
-	case policyFrames:
+	case policyFrames, policyTemplate:
+		if of == policyTemplate && (key == "filename" || key == "abs_path") {
+			return policyFull
+		}
 		if listed, ok := frameMembers[key]; ok {
 			return listed
 		}

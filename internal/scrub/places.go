@@ -24,6 +24,7 @@ const (
 	policyCode // lines of source code, in frames only
 	policyFrames
 	policyData // of frames and mechanisms
+	policyTemplate
 	policyCrumbs
 	policyMeta
 	policyIP
@@ -32,7 +33,7 @@ const (
 
 var policies = map[string]policy{
 	"full": policyFull, "form": policyForm, "url": policyURL, "query": policyQuery, "text": policyText, "message": policyMessage, "location": policyLocation,
-	"frames": policyFrames, "crumbs": policyCrumbs, "meta": policyMeta, "ip": policyIP, "never": policyNever,
+	"frames": policyFrames, "template": policyTemplate, "crumbs": policyCrumbs, "meta": policyMeta, "ip": policyIP, "never": policyNever,
 }
 
 // place describes an attribute, by its line in places.txt or names.txt and by its key.

@@ -347,7 +347,7 @@ func (w *walker) rulesOf(as policy) *ruleset {
 		return &w.url
 	case policyQuery:
 		return &w.query
-	case policyText, policyFrames, policyCrumbs:
+	case policyText, policyFrames, policyTemplate, policyCrumbs:
 		return &w.text
 	case policyMessage:
 		return &w.message
@@ -442,7 +442,7 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 		w.count(ruleAssignment)
 	}
 	var sql *statement
-	if (set.literals || set.assigns && set != &w.location && strings.IndexByte(t.text, '=') >= 0) && found&(hasWord|hasFold) != 0 {
+	if (set.literals || set.assigns && set != &w.location && strings.ContainsAny(t.text, "={")) && found&(hasWord|hasFold) != 0 {
 		sql = statementIn(w.element, key, t.text)
 	}
 	syntax := set.syntax

@@ -17,7 +17,7 @@ var codeNames = map[string][]string{
 		"Shop.%W, Version=5.%n.0.0, Culture=neutral, PublicKeyToken=%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h%h", "Shop.%W, Version=1.2.3.4, Culture=neutral, PublicKeyToken=null",
 		"System.Lazy`1[[Shop.%W, Shop.%W, Version=1.0.0.%n, Culture=neutral, PublicKeyToken=b77a5c561934e089],[System.Int32]]",
 		"Shop.%W.%WService+<%WAsync>d__%n.MoveNext()", "async Task<%W> Shop.%W.Handle(%W %w, CancellationToken cancellationToken = default)", "Shop.%WController.set_%W(String value)",
-		`   at Shop.%W.%WStore.Find(String %w) in C:\src\%W\%W.cs:line %n`, `/_/src/%W/%W.cs`, "lambda_method%n(Closure , %W )", "Shop.%WException: no such order", "Shop.%W.%WValidator: no such order",
+		`   at Shop.%W.%WStore.Find(String %w) in C:\src\%W\%W.cs:line %n`, `/_/src/%W/%W.cs`, "lambda_method%n(Closure , %W )", "Shop.%WException", "Shop.%WException: no such order", "Shop.%W.%WValidator: no such order",
 		"The type initializer for 'Shop.%W' threw an exception.", "Could not load file or assembly 'Shop.%W, Version=1.%n.0.0, Culture=neutral, PublicKeyToken=adb9793829ddae60'. The system cannot find the file specified.",
 	},
 	"Java": {

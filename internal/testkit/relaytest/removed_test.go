@@ -152,7 +152,7 @@ var exceptions = []struct {
 		`file\.path|host\.name|server_name|user\.geo|\S*url|measure\.(launch\.intent_data|lifecycle\.intent))\b`), regexp.MustCompile(`^https://h/(x\?a=%s&b=password|auth/%s)$`)},
 	{"an SQL statement that contains a sensitive word, without its literals and comments", regexp.MustCompile(`\b(db\.(query\.text|statement)|sentry\.normalized_description)$`), regexp.MustCompile(`^SELECT the password %s$`)},
 	{"span attributes that the receivers write themselves", regexp.MustCompile(`^span\.data: (sentry\.(exceptions|threads|breadcrumbs|debug_meta\.images|context\.\w+|fingerprint|logger|` +
-		`monitor\.config|measurements|modules|tags|sdk\.x|stacktrace|template|debug_meta\.sdk_info|culprit|checksum|site|meta|segment\.name\.x)|code\.stacktrace|measure\..*|profile\.frame\.type|profiler_id|process\.executable\.path|file\.name)$`), regexp.MustCompile(``)},
+		`monitor\.config|measurements|modules|tags|sdk\.x|stacktrace|template|debug_meta\.sdk_info|culprit|checksum|site|meta|segment\.name\.x)|code\.stacktrace(\.original)?|measure\..*|profile\.frame\.type|profiler_id|process\.executable\.path|file\.name)$`), regexp.MustCompile(``)},
 	{"`User-Agent` headers in spans", regexp.MustCompile(`^span\.data: (user_agent\.x|http\.request\.header\.user[-_]agent)$`), regexp.MustCompile(``)},
 	{"token counts and costs of generative AI", regexp.MustCompile(`^span\.data: gen_ai\.(usage\.x|cost\.x|token\.type)$`), regexp.MustCompile(``)},
 	{"attributes that Sentry's current [conventions](../internal/scrub/names.txt) exempt", regexp.MustCompile(`^span\.data: (mcp\.(prompt\.result|tool\.result\.content)|aws\.secretsmanager\.secret\.name)$`), regexp.MustCompile(``)},
