@@ -87,7 +87,7 @@ func TestCorpus(t *testing.T) {
 			})
 		}
 	}
-	requireCounts(t, map[sentry.ItemType]int{sentry.ItemProfile: 109, sentry.ItemProfileChunk: 113}, found)
+	requireCounts(t, map[sentry.ItemType]int{sentry.ItemProfile: 109, sentry.ItemProfileChunk: 116}, found)
 }
 
 func checkProfile(t *testing.T, name string, payload []byte) {

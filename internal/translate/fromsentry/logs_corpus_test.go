@@ -52,7 +52,7 @@ func TestLogsCorpus(t *testing.T) {
 		}
 	}
 	requireCounts(t, map[sentry.ItemType]int{
-		"log": 29, "event": 61, "feedback": 10, "check_in": 40, "attachment": 32, "stored": 8, "images": 148,
+		"log": 30, "event": 64, "feedback": 10, "check_in": 44, "attachment": 34, "stored": 8, "images": 148,
 	}, map[sentry.ItemType]int{
 		"log": found["log"], "event": found["event"], "feedback": found["feedback"], "check_in": found["check_in"],
 		"attachment": found["attachment"], "stored": found["stored"], "images": imagesOfEvents,

@@ -45,7 +45,7 @@ func TestMetricsCorpus(t *testing.T) {
 		}
 	}
 	requireCounts(t, map[sentry.ItemType]int{
-		"trace_metric": 29, "session": 26, "sessions": 17, "client_report": 22, "check_in": 40, "profile": 27, "profile_chunk": 50,
+		"trace_metric": 30, "session": 26, "sessions": 18, "client_report": 22, "check_in": 44, "profile": 27, "profile_chunk": 50,
 	}, items)
 	t.Logf("elements: %v", elements)
 }

@@ -121,7 +121,7 @@ func TestTracesCorpus(t *testing.T) {
 		}
 	}
 	requireCounts(t, map[string]int{
-		"transactions": 360, "containers": 51, "standalone": 2, "spans": 4311, "with profiler": 1467,
+		"transactions": 360, "containers": 58, "standalone": 2, "spans": 4349, "with profiler": 1490,
 	}, counts)
 }
 

@@ -45,7 +45,7 @@ func TestCorpusSpansThereAndBack(t *testing.T) {
 	t.Log("corpus", counts)
 	if testsize.Full() {
 		require.Equal(t, 360, counts["transactions"])
-		require.Equal(t, 51, counts["containers"])
+		require.Equal(t, 58, counts["containers"])
 	} else {
 		require.Greater(t, counts["transactions"], 50)
 		require.Greater(t, counts["containers"], 5)
