@@ -44,7 +44,7 @@ var exported = reported{
 	errors: []string{"lost: 2 profiles of cpu, see --type", "lost: 1 message with spans", "lost: 1 message with log records", "lost: 1 message with metrics"},
 }
 
-// reportedRows has a row for each file. The values are those of the tool that the format belongs to.
+// reportedRows has a row for each file. The values are those of the tool of the format.
 var reportedRows = map[string]reported{
 	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1), pending: true},
 	"node20-busy-machine-long-gaps.cpuprofile":                 {total: nanos(838.8), stacks: []string{"(idle) "}, pending: true},

@@ -81,8 +81,8 @@ func isJSON(data []byte) bool {
 	return next[0] == '"' || next[0] == data[0]+2 || data[0] == '[' && (next[0] == '{' || next[0] == '[')
 }
 
-// members are the places of members in a JSON value: "meta" at the top, "meta.version" of an object,
-// "nodes[].id" of the first object in a list, and "[].ph" if the value itself is a list.
+// members are the places of members in a JSON value: "meta" at the top, "meta.version" of an
+// object, "nodes[].id" of the first object in a list, and "[].ph" if the value itself is a list.
 type members struct {
 	top    []string // the first ones at the top, in their order
 	places map[string]bool

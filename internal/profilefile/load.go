@@ -35,8 +35,8 @@ const (
 // File is a decompressed file.
 type File struct {
 	Data []byte
-	// Cut is the error at which the compressed data end, if their end is missing or damaged. A collector that
-	// is killed leaves such a file.
+	// Cut is the error at which the compressed data end, if their end is missing or damaged. A
+	// collector that is killed leaves such a file.
 	Cut error
 }
 

@@ -4,6 +4,7 @@ package profilefile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,13 +30,48 @@ func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
 		return out, err
 	}
 	for n, message := range messages {
-		if err := out.addJSON(message); err != nil {
+		err := out.addJSON(message)
+		if err != nil || out.isEmpty() {
+			err = cmp.Or(olderJSON(message), err)
+		}
+		if err != nil {
 			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
 		}
 	}
 	out.loseSamples()
 	return out, out.lose(len(messages), damaged)
 }
+
+// olderJSON returns an error for profiles of OTLP 1.8 or older. JSON has the names of fields, of
+// which 1.9 changed some, such as sample and line: pdata ignores the old ones. Only Protocol
+// Buffers of these versions are translated.
+func olderJSON(message []byte) error {
+	var m struct {
+		ResourceProfiles []struct {
+			ScopeProfiles []struct {
+				Profiles []map[string]json.RawMessage
+			}
+		}
+	}
+	if json.Unmarshal(message, &m) != nil {
+		return nil
+	}
+	for _, resource := range m.ResourceProfiles {
+		for _, scope := range resource.ScopeProfiles {
+			for _, profile := range scope.Profiles {
+				switch {
+				case bytes.HasPrefix(profile["sampleType"], []byte("[")):
+					return &dialect.Error{Producer: dialect.Producer(pprofile.NewProfiles()), Version: dialect.V1_7, Reason: errOldJSON}
+				case profile["sample"] != nil:
+					return &dialect.Error{Producer: dialect.Producer(pprofile.NewProfiles()), Version: dialect.V1_8, Reason: errOldJSON}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+var errOldJSON = errors.New("it is JSON; only protobuf of this version is translated")
 
 // loseSamples counts the samples of profiles that have no data.
 func (c *Content) loseSamples() {

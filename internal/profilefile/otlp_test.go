@@ -5,6 +5,7 @@ package profilefile
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -160,6 +161,16 @@ func TestDialects(t *testing.T) {
 		}
 	}
 	assert.GreaterOrEqual(t, read, 9)
+}
+
+// TestOldJSON names the version of profiles in JSON that cannot be translated.
+func TestOldJSON(t *testing.T) {
+	const profiles = `{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sampleType":%s,"sample":[{"stackIndex":1,"values":["5"]}]}]}]}],"dictionary":{"stringTable":["","samples"]}}`
+	for version, sampleType := range map[string]string{"OTLP 1.7 ": `[{"typeStrindex":1}]`, "OTLP 1.8 ": `{"typeStrindex":1}`} {
+		_, err := readAll(fmt.Appendf(nil, profiles, sampleType))
+		assert.ErrorContains(t, err, version)
+		assert.ErrorContains(t, err, "update the producer")
+	}
 }
 
 // TestSignals distinguishes messages without the fields that most producers write.
