@@ -124,7 +124,7 @@ func TestDamagedFiles(t *testing.T) {
 	t.Chdir(golden.Root(t))
 	calls, places := everyCall(startDiscard(t)), 1
 	if testsize.Full() {
-		places = 60
+		places = 15
 	}
 	for _, file := range smallFiles(t) {
 		survives(t, calls, file)
