@@ -30,8 +30,6 @@ type reported struct {
 	fails     bool
 	// orLoss: the loss is right, too, if the result is not.
 	orLoss string
-	// pending: the result is not yet right. Delete it when the test says so.
-	pending bool
 }
 
 // nanos is the total of a profile in milliseconds.
@@ -46,21 +44,21 @@ var exported = reported{
 
 // reportedRows has a row for each file. The values are those of the tool of the format.
 var reportedRows = map[string]reported{
-	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1), pending: true},
-	"node20-busy-machine-long-gaps.cpuprofile":                 {total: nanos(838.8), stacks: []string{"(idle) "}, pending: true},
-	"cpuprofile-head-tree-chrome57.cpuprofile":                 {fails: true, errors: []string{"Chrome 57", "speedscope.app"}},
-	"go-heap-no-default-type.pb.gz":                            {total: 3_039_261, errors: []string{"alloc_space, see --type"}, pending: true},
+	"bun-1.4.5-fractional-times.cpuprofile":                    {total: nanos(699.1)},
+	"node20-busy-machine-long-gaps.cpuprofile":                 {total: nanos(838.8), stacks: []string{"compute 607290000\n"}},
+	"cpuprofile-head-tree-chrome57.cpuprofile":                 {stacks: []string{";"}},
+	"go-heap-no-default-type.pb.gz":                            {total: 3_039_261, errors: []string{"alloc_space, see --type"}},
 	"go-mutex-without-samples.pb.gz":                           {fails: true, errors: []string{"the profile has no samples"}},
-	"pprof-diff-base-negative.pb.gz":                           {arguments: "--type inuse_space", total: -94_769_662, orLoss: "negative", pending: true},
-	"pprof-label-text-and-number.pb.gz":                        {to: "otlp-json", stacks: []string{`"stringValue":"v"`, `"intValue":"5"`}, orLoss: "values of labels", pending: true},
-	"pprof-native-file-offset.pb.gz":                           {total: 100, stacks: []string{"plain+0x113d"}, pending: true},
-	"parca-node-libc-file-offset.pb.gz":                        {stacks: []string{"libc-2.31.so+0x23d0a"}, pending: true},
+	"pprof-diff-base-negative.pb.gz":                           {arguments: "--type inuse_space", total: -94_769_662, orLoss: "negative"},
+	"pprof-label-text-and-number.pb.gz":                        {to: "otlp-json", stacks: []string{`"stringValue":"v"`, `"intValue":"5"`}, orLoss: "values of labels"},
+	"pprof-native-file-offset.pb.gz":                           {total: 100, stacks: []string{"plain+0x113d"}},
+	"parca-node-libc-file-offset.pb.gz":                        {stacks: []string{"libc-2.31.so+0x23d0a"}},
 	"legacy-gobench.cpu":                                       {fails: true, errors: []string{"legacy format of pprof, which is not supported", "go tool pprof -proto"}},
 	"legacy-gobench.heap":                                      {fails: true, errors: []string{"legacy format of pprof, which is not supported", "go tool pprof -proto"}},
-	"firefox-49-samply.json":                                   {total: 236, pending: true},
-	"firefox-70-numeric-processtype-flattens.json":             {stacks: []string{";"}, pending: true},
-	"firefox-70-saved-by-profiler.json":                        {stacks: []string{";"}, pending: true},
-	"firefox-70-saved-macintosh.json":                          {stacks: []string{";"}, pending: true},
+	"firefox-49-samply.json":                                   {total: 236},
+	"firefox-70-numeric-processtype-flattens.json":             {stacks: []string{";"}},
+	"firefox-70-saved-by-profiler.json":                        {stacks: []string{";"}},
+	"firefox-70-saved-macintosh.json":                          {stacks: []string{";"}},
 	"otlp-file-exporter-proto.out":                             {total: nanos(140), stacks: []string{"main;pay;pay;cart 80000000"}, errors: []string{"lost: 2 profiles of cpu, see --type"}},
 	"file-exporter-json.out":                                   exported,
 	"file-exporter-json-zstd.out":                              exported,
@@ -70,10 +68,10 @@ var reportedRows = map[string]reported{
 	"file-exporter-proto-native-zstd.out":                      exported,
 	"otlp-off-cpu-first-then-samples-with-cpu-period.json":     {total: 500, errors: []string{"profiles of cpu, see --type"}},
 	"otlp-off-cpu-first-then-samples-with-cpu-period.json cpu": {arguments: "--type cpu", errors: []string{"files, lines"}},
-	"collapsed-some-fractional.txt":                            {total: 333, pending: true},
-	"collapsed-differential.txt":                               {total: 513, fails: true, errors: []string{"differential"}, pending: true},
+	"collapsed-some-fractional.txt":                            {total: 333},
+	"collapsed-differential.txt":                               {total: 513, errors: []string{"weights in the first of two columns"}},
 	"speedscope-utf8-bom.json":                                 {total: 1, stacks: []string{"a;b 1"}},
-	"speedscope-fractional-unit-none.json":                     {total: 0.9, orLoss: "fraction", pending: true},
+	"speedscope-fractional-unit-none.json":                     {total: 0.9, orLoss: "fraction"},
 }
 
 // TestReportedFiles converts every file to the right result.
@@ -89,10 +87,6 @@ func TestReportedFiles(t *testing.T) {
 			arguments := append([]string{"convert", "--to", cmp.Or(want.to, "collapsed")}, strings.Fields(want.arguments)...)
 			out, errors, exit := call(t, "", append(arguments, filepath.Join(reportedFiles, file))...)
 			problems := want.problems(out, errors, exit)
-			if want.pending {
-				assert.NotEmpty(t, problems, "the result is right: delete pending")
-				return
-			}
 			assert.Empty(t, problems, "%s\n%s", errors, out)
 		})
 	}

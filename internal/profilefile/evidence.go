@@ -245,7 +245,7 @@ func isFirefox(e *evidence) bool {
 }
 
 func isCPUProfile(e *evidence) bool {
-	return e.has("nodes[].callFrame") || e.has("samples") && e.has("timeDeltas") || e.has("nodes") && has("samples", "timeDeltas", "endTime")(e) && !e.has("snapshot")
+	return e.has("nodes[].callFrame") || e.has("head.functionName") || e.has("samples") && e.has("timeDeltas") || e.has("nodes") && has("samples", "timeDeltas", "endTime")(e) && !e.has("snapshot")
 }
 
 // isSentry: an envelope has a header, and a header for each item. An event of an older SDK has no

@@ -87,10 +87,9 @@ func zstandard(t *testing.T, data []byte) []byte {
 // others are begins of files in formats that are not supported, or unknown, with a text of the
 // error.
 var others = map[string]string{
-	`{"head":{"children":[{"functionName":"a"}],"functionName":"(root)","url":""},"samples":[1]}`:                  "a .cpuprofile of Chrome 57",
-	`{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[]},"samples":[]}`:                     "a heap profile of V8",
-	`{"snapshot":{"meta":{"node_fields":["type"]}},"nodes":[1,2],"edges":[],"samples":[],"strings":["platform"]}`:  "a heap snapshot of V8",
-	`{"traceEvents":[{"ph":"P","args":{"data":{"cpuProfile":{"nodes":[{"callFrame":{}}]}}}}],"metadata":{}}`:       "a Chrome trace",
+	`{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"children":[]},"samples":[]}`:                    "a heap profile of V8",
+	`{"snapshot":{"meta":{"node_fields":["type"]}},"nodes":[1,2],"edges":[],"samples":[],"strings":["platform"]}`: "a heap snapshot of V8",
+	`{"traceEvents":[{"ph":"P","args":{"data":{"cpuProfile":{"nodes":[{"callFrame":{}}]}}}}],"metadata":{}}`:      "a Chrome trace",
 	`[{"pid":1,"ph":"X","name":"platform"},`:                                                                       "a Chrome trace",
 	`{"version":1,"recording":{"displayName":"Timeline","records":[]},"overview":{}}`:                              "a timeline of Safari",
 	`{"version":1.2,"mode":"cpu","interval":1000,"samples":1,"gc_samples":0,"missed_samples":0,"frames":{"1":{}}}`: "a profile of stackprof",

@@ -32,7 +32,6 @@ var magicFormats = []format{
 
 // jsonFormats are formats of JSON.
 var jsonFormats = []format{
-	{name: "a .cpuprofile of Chrome 57 or Node.js 7, or older", is: has("head.functionName"), advice: viaSpeedscope},
 	{name: "a heap profile of V8 (.heapprofile)", is: has("head.callFrame"), advice: viaSpeedscope},
 	{name: "a heap snapshot of V8", is: has("snapshot.meta"), advice: "it has no stacks of samples; record a .heapprofile (node --heap-prof); " + viaSpeedscope},
 	{name: "a Chrome trace", is: has("traceEvents", "[].ph"), advice: viaSpeedscope},
