@@ -413,8 +413,8 @@ func TestOTLPWithoutAPipeline(t *testing.T) {
 		assert.Equal(t, http.StatusOK, h.doOTLP(h.otlpRequest("/api/42/otlp/v1/"+signal, protobuf, message.proto)).status)
 	}
 	assert.Equal(t, map[string]int64{
-		"outcome=accepted type=otel_profiles_data": 1, "outcome=ignored type=otel_traces_data": 1,
-		"outcome=ignored type=otel_logs_data": 1, "outcome=ignored type=otel_metrics_data": 1,
+		"outcome=accepted type=otel_profiles_data": 1, "outcome=ignored reason=no_pipeline type=otel_traces_data": 1,
+		"outcome=ignored reason=no_pipeline type=otel_logs_data": 1, "outcome=ignored reason=no_pipeline type=otel_metrics_data": 1,
 	}, h.items())
 }
 
