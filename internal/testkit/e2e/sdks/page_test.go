@@ -73,13 +73,13 @@ Notes:
   ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
 - **Python 3.0.0b2**: a beta version. It always streams spans, and its errors have no profiler session ID (` + "`profiler_id`" + `).
 - **Node**: the SDK does not sample worker threads.
-- **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions of the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a
+- **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions in the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a
   matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
 - **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have no profiler session ID. They are linked [under certain
   conditions](linking.md#spans-without-a-profiler-session).
 - **No profiles**: Go 0.50.0, Rust, and V1 in Python 3, Node 11 and browser 11.
-- **OTLP integrations**: a second test runs Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 with spans of OpenTelemetry's SDK, which
-  go to the [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors are in one trace and have one ` + "`service.name`" + `. Python's
+- **OTLP integrations**: in a second test, Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 send spans from OpenTelemetry's SDK to the
+  [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors have the same trace and ` + "`service.name`" + `. Python's
   profiles are linked to the spans. Go's exporter is configured by hand, because the Go module proxy does not serve ` + "`sentry-go/otel/otlp`" + `.
 - **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
 - **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
