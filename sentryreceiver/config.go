@@ -75,7 +75,7 @@ type Config struct {
 	IncludePII bool `mapstructure:"include_pii"`
 
 	// KeepMetricAttributes are attributes of single recordings, such as user.id, that stay on data
-	// points. By default they are on exemplars, because each of their values is a series.
+	// points. By default they are on exemplars, because each of their values creates a series.
 	KeepMetricAttributes []string `mapstructure:"keep_metric_attributes"`
 
 	// Scrubbing removes passwords, tokens, card numbers and similar data from all signals, as

@@ -153,11 +153,11 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discar
 	in.record(ctx, item.Header.Type, pipeline.Discarded, string(why.Reason))
 }
 
-// reasonUnsupportedType is the reason of ignored items of types that Sentry has retired, or does
+// reasonUnsupportedType is the reason for ignored items of types that Sentry has retired or does
 // not define.
 const reasonUnsupportedType = "unsupported_type"
 
-// ignore drops an item that no pipeline receives. It is in the log once per type, because not all
+// ignore drops an item that no pipeline receives. It logs a warning once per type, because not all
 // users know that errors are logs.
 func (in *ingestion) ignore(ctx context.Context, item sentry.ItemType, t sentryitems.Type) {
 	if len(t.Signals) == 0 {

@@ -61,9 +61,9 @@ func openOTLP(itemType sentry.ItemType) opener {
 func isOTLP(req *http.Request) bool { return strings.Contains(req.URL.Path, otlpPath) }
 
 // respondOTLP responds as OTLP servers do: with an empty ExportServiceResponse, or with a Status in
-// the encoding of the request. Clients resend data after 429 and 503 only, which other clients of
-// this receiver never do; Retry-After concerns no other data of an SDK, because its exporter for
-// OTLP is separate.
+// the encoding of the request. OTLP clients resend data only after 429 and 503; other clients of
+// this receiver never resend. Retry-After does not affect the other data of an SDK, because its
+// OTLP exporter is separate.
 func respondOTLP(w http.ResponseWriter, req *http.Request, r response) {
 	if r.status == http.StatusOK && r.unusable != nil {
 		r = response{status: http.StatusBadRequest, Detail: "invalid OTLP", Causes: []string{r.unusable.Detail}}

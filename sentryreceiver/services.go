@@ -12,16 +12,16 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
-// services remembers the service that each program has stated last. Client reports and old sessions
-// state no release: without this memory, they would be of a service that does not exist. Programs
-// with the same key and SDK cannot be told apart; the last one counts.
+// services remembers the last service that each program stated. Client reports and old sessions
+// state no release: without this memory, they would get a service that does not exist. Programs
+// with the same key and SDK cannot be distinguished; the last one is used.
 type services struct {
 	mu        sync.Mutex
 	byProgram map[program]*fairshare.Entry[string, service]
 	all       fairshare.Queue[string, service] // by project
 }
 
-// program is all that requests state of the program that sent them.
+// program identifies the program that sent a request.
 type program struct {
 	project, key string
 	client       string // the SDK, as its credentials name it in all requests, or else the user agent
@@ -51,7 +51,7 @@ func (s *services) lastOf(p program) attr.Identity {
 	return attr.Identity{}
 }
 
-// saw stores the identity that a program has stated.
+// saw stores the identity that a program stated.
 func (s *services) saw(p program, id attr.Identity) {
 	id.Machine = nil
 	if id == (attr.Identity{}) {

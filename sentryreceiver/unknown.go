@@ -21,7 +21,7 @@ const (
 )
 
 // unknownEndpoint returns the rejection of a request to an endpoint that does not exist. Clients
-// choose paths freely, so the metric states the endpoint of Sentry that the path belongs to.
+// choose paths freely, so the metric states the Sentry endpoint to which the path belongs.
 func unknownEndpoint(segments []string) *rejection {
 	why := &rejection{status: http.StatusNotFound, reason: reasonNotFound, detail: "no such endpoint", asked: askedOther, path: printable(segments)}
 	api := slices.Index(segments, "api")
@@ -44,7 +44,7 @@ func unknownEndpoint(segments []string) *rejection {
 // maxPrintedPath is enough for the endpoints of Sentry.
 const maxPrintedPath = 100
 
-// printable returns a path for the log, without keys: the endpoint for Unreal Engine has one.
+// printable returns a path for the log, without keys. The path for Unreal Engine contains a key.
 func printable(segments []string) string {
 	shown := slices.Clone(segments[:min(len(segments), 12)])
 	for i, segment := range shown {

@@ -56,8 +56,8 @@ var otlpEndpoints = map[string]string{
 	"v1/profiles": endpointOTLPProfiles, "v1development/profiles": endpointOTLPProfiles,
 }
 
-// clientsResend reports whether the clients of an endpoint send a request again after 429. SDKs do
-// not, except their exporters for OTLP.
+// clientsResend reports whether the clients of an endpoint resend a request after 429. Of Sentry's
+// SDKs, only the OTLP exporters do.
 func clientsResend(endpoint string) bool { return strings.HasPrefix(endpoint, "otlp_") }
 
 // streamedEndpoints has the streamed endpoints with their own name in metrics, and the position of

@@ -144,7 +144,7 @@ func (c conversion) lost(n int, what string) {
 }
 
 // selectType removes profiles of other types. A profile also has the type that its weights measure:
-// samples of the CPU are a time of it.
+// CPU samples measure CPU time.
 func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.Profiles) {
 	for _, message := range messages {
 		eachScope(message, func(scope pprofile.ScopeProfiles) {

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
 
-// evidence is the structure of a file, from which its format follows. Texts inside of it are no
+// evidence is the structure of a file, which determines its format. The texts in it are no
 // evidence: a profile may name any function.
 type evidence struct {
 	data  []byte
@@ -25,7 +25,7 @@ type evidence struct {
 	framed bool
 }
 
-// beginBytes is how much of a text is examined.
+// beginBytes is the number of bytes of a text that are examined.
 const beginBytes = 1 << 16
 
 func examine(data []byte) *evidence {
@@ -128,7 +128,7 @@ type level struct {
 	key    string // the current one
 }
 
-// value reads a value. Its depth is not limited, and costs nothing.
+// value reads a value of any depth.
 func (r *memberReader) value() members {
 	m := members{places: map[string]bool{}}
 	var levels [placeDepth + 1]level
@@ -182,7 +182,7 @@ func inside(outer *level, list, top bool) level {
 	return in
 }
 
-// text reads the rest of a text. Control characters, which are not permitted, are read as well.
+// text reads the rest of a text. It accepts control characters, which JSON does not permit.
 func (r *memberReader) text() []byte {
 	start := r.pos
 	for r.pos < len(r.data) {
@@ -348,7 +348,7 @@ func protoKindOf(data []byte) protoKind {
 	return protoNone
 }
 
-// cutBytes returns a field of bytes, or its begin if the end is missing.
+// cutBytes returns a field of bytes, or its beginning if the end is missing.
 func cutBytes(data []byte) []byte {
 	size, n := protowire.ConsumeVarint(data)
 	if n < 0 {

@@ -89,8 +89,8 @@ func single(read func([]byte, importer.Options) (pprofile.Profiles, []importer.L
 	}
 }
 
-// Read reads a file in a format, or if the format is "", in the one that its content has. It
-// returns the format. After an error, the content has the losses.
+// Read reads a file in a format, or in the detected format if the format is "". It returns the
+// format. After an error, the content has the losses.
 func Read(file File, format string, o importer.Options) (string, Content, error) {
 	if format == "" {
 		var err error

@@ -17,14 +17,14 @@ import (
 // endian: if the format is proto, or if it compresses each message. With the feature gate
 // exporter.file.nativeCompression, it compresses the file instead.
 
-// prefixBytes is the size of a length.
+// prefixBytes is the size of the length before a message.
 const prefixBytes = 4
 
 // maxFrames limits the memory of a list of messages, which may have one byte each.
 const maxFrames = 1 << 20
 
-// frames returns the messages of a file in which the length of each is before it, and the number
-// of incomplete ones at its end.
+// frames returns the messages of a file in which each message follows its length, and the number
+// of incomplete messages at its end.
 func frames(data []byte) (all [][]byte, cut int, err error) {
 	for len(data) > 0 {
 		if len(all) == maxFrames {
@@ -46,8 +46,8 @@ func frames(data []byte) (all [][]byte, cut int, err error) {
 	return all, 0, nil
 }
 
-// firstFrame returns the first message, or its begin, of a file with the length of each message
-// before it. Such a file begins with a byte that no message of Protocol Buffers begins with,
+// firstFrame returns the first message, or its beginning, of a file in which each message follows
+// its length. Such a file begins with a byte that no message of Protocol Buffers begins with,
 // because messages are smaller than 128 MiB.
 func firstFrame(data []byte) ([]byte, bool) {
 	for len(data) > prefixBytes && data[0] < 8 {

@@ -39,7 +39,7 @@ func bounded(objects int, n nulls, read Reader) Reader {
 	}
 }
 
-// limited returns an error if messages have together more than a number of objects and lists.
+// limited returns an error if the messages together exceed a number of objects and lists.
 func limited(objects int, n nulls, messages ...[]byte) error {
 	found, values := 0, 0
 	for _, message := range messages {

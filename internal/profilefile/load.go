@@ -28,19 +28,19 @@ const (
 	maxZstdWindow = 8 << 20
 
 	// maxLayers is the number of compressions that are removed: a compressed file may be compressed
-	// again for its way.
+	// again for transport.
 	maxLayers = 3
 )
 
 // File is a decompressed file.
 type File struct {
 	Data []byte
-	// Cut is the error at which the compressed data end, if their end is missing or damaged. A
-	// collector that is killed leaves such a file.
+	// Cut is the decompression error if the end of the compressed data is missing or damaged. A
+	// killed collector leaves such a file.
 	Cut error
 }
 
-// Load reads a whole file. It decompresses gzip and zstd, and each message of a file exporter, and
+// Load reads a whole file. It decompresses gzip, zstd and each message of the file exporter, and
 // converts UTF-16 to UTF-8. It returns other files unchanged.
 func Load(from io.Reader, limit int64) (File, error) {
 	plain, done, err := decompressed(from, limit)
@@ -141,7 +141,7 @@ func decodeText(data []byte, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// losses returns the loss of the missing end.
+// losses returns the loss of a missing end.
 func (f *File) losses() []importer.Loss {
 	if f.Cut == nil {
 		return nil

@@ -42,9 +42,9 @@ func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
 	return out, out.lose(len(messages), damaged)
 }
 
-// olderJSON returns an error for profiles of OTLP 1.8 or older. JSON has the names of fields, of
-// which 1.9 changed some, such as sample and line: pdata ignores the old ones. Only Protocol
-// Buffers of these versions are translated.
+// olderJSON returns an error for profiles of OTLP 1.8 or older. JSON contains field names, and
+// OTLP 1.9 renamed some, such as sample and line: pdata ignores the old names. Of these versions,
+// only Protocol Buffers are translated.
 func olderJSON(message []byte) error {
 	var m struct {
 		ResourceProfiles []struct {
@@ -186,7 +186,7 @@ func (c *Content) addJSON(raw []byte) error {
 	return added(&c.Profiles, message, err)
 }
 
-// added adds a message without an error: the methods of others panic.
+// added adds a message that was decoded without an error: the methods of other messages panic.
 func added[M any](all *[]M, message M, err error) error {
 	if err == nil {
 		*all = append(*all, message)
@@ -197,8 +197,8 @@ func added[M any](all *[]M, message M, err error) error {
 // errNoContent is the error of a message that is valid in any signal, and empty.
 var errNoContent = errors.New("it has no profile, span, log record or metric")
 
-// readOTLPProto reads a message, or the messages of a file with their lengths. A message that
-// cannot be decoded also makes the place of the next one unknown.
+// readOTLPProto reads a message, or the messages of a file with their lengths. After a message that
+// cannot be decoded, the place of the next one is unknown.
 func readOTLPProto(data []byte, _ importer.Options) (out Content, err error) {
 	messages, damaged := [][]byte{data}, 0
 	if _, framed := firstFrame(data); framed {
@@ -291,8 +291,8 @@ const (
 	signalMetrics
 )
 
-// signalOf returns the signal of a message, by the first record with evidence. Other messages are
-// profiles: their reader names the version of an older producer.
+// signalOf returns the signal of a message, which the first record with evidence determines. Other
+// messages are profiles: their reader names the version of an older producer.
 func signalOf(message []byte) signal {
 	if otlpsize.HasDictionary(message) {
 		return signalProfiles

@@ -83,7 +83,7 @@ func matches(pattern string) func(*evidence) bool {
 	return func(e *evidence) bool { return e.text && compiled.Match(e.begin) }
 }
 
-// isTar: the magic number is in the first header.
+// isTar reports whether the first header has the magic number of a tar archive.
 func isTar(e *evidence) bool {
 	const offset = 257
 	return len(e.data) > offset && bytes.HasPrefix(e.data[offset:], []byte("ustar"))

@@ -92,8 +92,8 @@ func spans(text string, s syntax, sql *statement) (found [][2]int) {
 	return found
 }
 
-// isValue reports whether a part of a text is neither empty, nor a replacement, nor a word for
-// nothing.
+// isValue reports whether a part of a text is neither empty, nor a replacement, nor a word such as
+// null.
 func isValue(text string, from, to int) bool {
 	return from < to && strings.Trim(text[from:to], nul) != "" && !strings.HasPrefix(text[from:], Filtered) && !isNothing(text[from:to])
 }

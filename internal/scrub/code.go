@@ -37,8 +37,8 @@ func isCode(text string, word, end, from int, s syntax) bool {
 		strings.HasPrefix(text[from:], "0x") || isLabel(text[from:])
 }
 
-// isTypeOfStack reports whether the name that starts at i is a type of an exception: at the start
-// of the text, or of a cause.
+// isTypeOfStack reports whether the name that starts at i is the type of an exception: it is at the
+// start of the text or of a cause.
 func isTypeOfStack(text string, i int) bool {
 	for i > 0 && text[i-1] > ' ' { // name spaces have other characters than names
 		i--
@@ -72,8 +72,8 @@ func isLabel(text string) bool {
 	return n > 0 && n < len(text) && text[n] == ':' && !strings.HasPrefix(text[n:], "://")
 }
 
-// isType reports whether the name before a colon and a text is one of a type or a package, as in
-// messages of errors and of loggers. Its sensitive word ends at word.
+// isType reports whether the name before a colon and a text is the name of a type or a package, as
+// in error and log messages. Its sensitive word ends at word.
 func isType(name string, word int) bool {
 	last := strings.LastIndexByte(name, '.') + 1
 	if word <= last {
@@ -93,7 +93,7 @@ func isType(name string, word int) bool {
 	return false
 }
 
-// valueNouns end the names of values: SecretKey, PasswordHash, AuthHeader.
+// valueNouns are the last words of value names: SecretKey, PasswordHash, AuthHeader.
 var valueNouns = map[string]bool{
 	"Key": true, "Keys": true, "Id": true, "ID": true, "Hash": true, "Value": true, "Text": true, "String": true, "Data": true, "Header": true, "Code": true,
 	"Token": true, "Param": true, "Field": true, "Pair": true, "Salt": true, "Confirmation": true,
@@ -113,7 +113,7 @@ func isAssemblyToken(name, value string) bool {
 	return end == digits && strings.Trim(value[:end], "0123456789abcdefABCDEF") == "" || value[:end] == "null"
 }
 
-// isNothing reports whether a value is a word that stands for no value in a language.
+// isNothing reports whether a value is a word that contains no secret, such as nil or true.
 func isNothing(value string) bool {
 	switch len(value) {
 	case len("nil"), len("null"), len("false"), len("default"), len("undefined"):

@@ -10,7 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// statement is a text that may be or contain a statement of SQL. The quotes around a name depend on
+// statement is a text that may be or contain an SQL statement. The quotes around a name depend on
 // the database: "x" in the standard, `x` in MySQL, [x] in SQL Server.
 type statement struct {
 	system  string // db.system.name, "" if unknown
@@ -64,7 +64,7 @@ func statementIn(element pcommon.Map, key, text string) *statement {
 }
 
 // valuesAt returns the literals of the value that starts at from, after a name from word to name,
-// and the end of what it read; 0 if the text has no structure that tells literals from names.
+// and the end of the text that was read; 0 if no structure distinguishes literals from names.
 func (s *statement) valuesAt(text string, word, name, from int) (literals [][2]int, end int) {
 	start := nameStart(text, word)
 	switch {
@@ -106,7 +106,7 @@ func within(text string, from, to int) [][2]int {
 	return nil
 }
 
-// subquery reports whether a text begins with a query, whose columns have names of their own.
+// subquery reports whether a text begins with a query, which has column names of its own.
 func subquery(text string) bool {
 	text = strings.TrimLeft(text, " \t\r\n(")
 	return len(text) > 6 && strings.EqualFold(text[:6], "select")

@@ -32,8 +32,8 @@
 //   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name.
 //     Names of code (functions, modules, packages, files) lose only passwords and parameters of
 //     URLs. Relay keeps both.
-//   - url.full is one attribute of spans, in which Relay replaces IP addresses, and of requests, in
-//     which it keeps those of the host. Here, it replaces them in both.
+//   - In url.full, Relay replaces the IP addresses of spans, and keeps the host addresses of
+//     requests. OTLP has one attribute for both, so this package replaces them in both.
 //   - Tags, and attributes of known contexts, are scrubbed. Relay keeps them unless a rule names
 //     them.
 //   - A list of two texts is always a pair of name and value. {name, value} objects and flat lists

@@ -157,8 +157,8 @@ func isSQL(text string) bool {
 	return verbs[strings.ToLower(text[:end])]
 }
 
-// statementPattern matches the beginning of a statement inside a text, for example of an error
-// message. Sentences rarely have it, and those in capitals never.
+// statementPattern matches the beginning of a statement inside a text, for example an error
+// message. Sentences rarely match it, and never with verbs in capitals.
 var statementPattern = regexp.MustCompile(`(?is)\b(?:(?:insert|merge|replace)\s+into|delete\s+from|update\s+\S+\s+set|select\s.*?\sfrom)[\s(]`)
 
 // definitionPattern matches the beginning of a text that is another statement.

@@ -464,8 +464,8 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 	return t.String()
 }
 
-// isLocated reports whether a name of code is a URL that may have a password or parameters. Nothing
-// else in names of code is data.
+// isLocated reports whether a code name is a URL that may have a password or parameters. No other
+// part of a code name is data.
 func isLocated(text string) bool {
 	return strings.Contains(text, "//") && strings.IndexAny(text, "@?") >= 0
 }

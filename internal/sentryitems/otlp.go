@@ -60,7 +60,7 @@ func (t *Translation) otlpProfiles(item *sentry.Item) Result {
 	})
 }
 
-// adopted decodes an OTLP message and makes it data of the project. A message without data is
+// adopted decodes an OTLP message and assigns its data to the project. A message without data is
 // ignored.
 func adopted[M any](t *Translation, item *sentry.Item, o *otlp[M], deliver func(M) []Delivery) Result {
 	message, why := o.decode(t, item)

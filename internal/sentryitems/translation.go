@@ -222,12 +222,12 @@ func (t *Translation) Translate(item *sentry.Item) Result {
 	return Types[item.Header.Type].translate(t, item)
 }
 
-// Stated returns the identity that the last translated item has stated. Its texts may refer to the
+// Stated returns the identity that the last translated item stated. Its texts may refer to the
 // body.
 func (t *Translation) Stated() attr.Identity { return t.stated }
 
-// completeKnown replaces what the client has stated before by what an event or a transaction of the
-// envelope states.
+// completeKnown replaces the identity that the client stated earlier with that of an event or a
+// transaction in the envelope.
 func (t *Translation) completeKnown() {
 	states := func(i sentry.Item) bool {
 		return i.Header.Type == sentry.ItemTransaction || i.Header.Type == sentry.ItemEvent

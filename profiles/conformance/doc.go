@@ -9,7 +9,7 @@
 //	go install github.com/otelcol-sentry/otelcol-sentry/cmd/envelope@latest
 //	envelope check profiles.json
 //
-// The page sentences.md lists the normative sentences of the specification, each with its rule or
+// The page sentences.md lists the normative sentences of the specification, each with its rule and
 // its test.
 //
 //	rule.go        the rules, their publications, and violations

@@ -10,7 +10,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
-// value returns the value of an attribute, with the texts that it refers to.
+// value returns the value of an attribute with resolved string references.
 func (c *checker) value(i int, a pprofile.KeyValueAndUnit) pcommon.Value {
 	if v, ok := c.resolved[i]; ok {
 		return v
@@ -36,7 +36,7 @@ func (c *checker) resolve() {
 	}
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(copied)
 	if err != nil {
-		return // it has no resource, whose references could be wrong
+		return // without resources, there are no references that could be wrong
 	}
 	c.resolved, c.references = map[int]pcommon.Value{}, map[int][]int32{}
 	n := 0

@@ -57,7 +57,7 @@ func (c *checker) mappingTable() {
 	}
 }
 
-// hasBuildID reports whether a mapping has one of the IDs of which it needs one.
+// hasBuildID reports whether a mapping has at least one of the required IDs.
 func (c *checker) hasBuildID(list pcommon.Int32Slice) bool {
 	for _, i := range list.All() {
 		a, _ := c.view.Attribute(dictionary.AttributeIndex(i))
@@ -209,8 +209,8 @@ func (c *checker) convention(table string, index int, key string, value pcommon.
 }
 
 // frameTypes maps names of interpreters and languages to the well-known values of
-// profile.frame.type to which they belong. Other values are custom ones, which are allowed. No name
-// is in the map that may also mean an engine without a well-known value, such as "javascript".
+// profile.frame.type to which they belong. Other values are custom ones, which are allowed. The map
+// omits names that could also mean an engine without a well-known value, such as "javascript".
 var frameTypes = map[string]string{
 	"beam": "beam", "erlang": "beam",
 	"cpython": "cpython", "python": "cpython",

@@ -4,8 +4,8 @@ package conformance
 
 import "strings"
 
-// isUCUM reports whether a unit is valid in UCUM's case sensitive form (https://ucum.org/ucum). It
-// accepts every text in brackets: those are customary units and units of laboratories.
+// isUCUM reports whether a unit is valid in UCUM's case-sensitive form (https://ucum.org/ucum). It
+// accepts every text in brackets: these are customary and laboratory units.
 func isUCUM(unit string) bool {
 	u := ucum{rest: strings.TrimPrefix(unit, "/")}
 	return u.term() && u.rest == ""

@@ -25,8 +25,8 @@ func Listen(ctx context.Context, config *confighttp.ServerConfig, key string) (n
 	return listener, nil
 }
 
-// WarnIfOpen logs a warning if other machines reach a listener and nothing guards it. The warning
-// says what they can do, and which setting prevents it.
+// WarnIfOpen logs a warning if other machines can reach a listener and nothing guards it. The
+// warning says what they can do, and which setting prevents it.
 func WarnIfOpen(logger *zap.Logger, address net.Addr, guarded bool, warning string) {
 	if tcp, ok := address.(*net.TCPAddr); ok && !tcp.IP.IsLoopback() && !guarded {
 		logger.Warn(warning)

@@ -34,7 +34,7 @@ func New(ctx context.Context, config *confighttp.ServerConfig, host component.Ho
 	return server, nil
 }
 
-// challengeOf returns what a client without credentials is asked for. Only a challenge makes a
+// challengeOf returns the challenge for clients without credentials. Only a challenge makes a
 // browser ask its user (RFC 9110, section 11.6.1), and confighttp sends none.
 func challengeOf(authenticator component.Type) string {
 	if authenticator.String() == "basicauth" {

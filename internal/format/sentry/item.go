@@ -123,8 +123,8 @@ const (
 	ItemOtelSpan      ItemType = "otel_span"
 	ItemOtelLog       ItemType = "otel_log"
 
-	// OTLP messages, as protobuf or JSON. Requests to OTLP endpoints become such items; the first
-	// type is Relay's, the others follow it.
+	// OTLP messages, as protobuf or JSON. Requests to OTLP endpoints become such items. The first
+	// type is Relay's; the others are modeled on it.
 	ItemOtelTracesData   ItemType = "otel_traces_data"
 	ItemOtelLogsData     ItemType = "otel_logs_data"
 	ItemOtelMetricsData  ItemType = "otel_metrics_data"

@@ -19,8 +19,8 @@ import (
 // weight is an error, because any line may end with a number.
 //
 // A file in which most lines end with two numbers is differential, as difffolded.pl writes it: the
-// weights before and after a change. Only the latter are read. In other files, the first number
-// belongs to a name, such as that of a thread.
+// numbers are the weights before and after a change. Only the latter are read. In other files, the
+// first number is part of a name, such as a thread name.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
 	b := importer.NewBuilder(o)
 	r := reader{Builder: b, frames: map[string]dictionary.LocationIndex{}}
@@ -70,7 +70,7 @@ func countLines(data []byte) (c lineCounts) {
 	return c
 }
 
-// stackOf returns a line without its end, "" for a comment. A name such as Ruby's #<Class> is none.
+// stackOf returns a line without its end, "" for a comment. Ruby's #<Class> is not a comment.
 func stackOf(line []byte) string {
 	text := strings.TrimRight(string(line), " \t\r\n")
 	if text == "#" || strings.HasPrefix(text, "# ") || strings.TrimSpace(text) == "" {
@@ -98,8 +98,8 @@ type reader struct {
 	frames map[string]dictionary.LocationIndex
 }
 
-// add adds a stack. A frame without a name is one of an unknown function, as in speedscope; py-spy
-// writes a stack without any name for threads outside of Python.
+// add adds a stack. A frame without a name is an unknown function, as in speedscope. py-spy writes
+// a stack without any name for threads outside of Python.
 func (r *reader) add(stack string, weight float64) {
 	node := importer.Node(0)
 	for name := range strings.SplitSeq(stack, ";") {

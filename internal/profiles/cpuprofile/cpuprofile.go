@@ -30,12 +30,12 @@ type content struct {
 	Samples importer.Column[int64] `json:"samples"`    // IDs of nodes
 	Deltas  []float64              `json:"timeDeltas"` // microseconds since the sample before; Bun writes fractions
 
-	// Of Chrome up to 57. It writes one time more, that of the end of the last sample.
+	// From Chrome up to 57, which writes one more time: the end of the last sample.
 	Head       *head     `json:"head"`       // instead of Nodes
 	Timestamps []float64 `json:"timestamps"` // microseconds, instead of Deltas
 }
 
-// head is a node of Chrome up to 57 with those that it calls. Its line is counted from 1.
+// head is a node of Chrome up to 57 with its callees. Lines are counted from 1.
 type head struct {
 	ID importer.Int `json:"id"`
 	callFrame

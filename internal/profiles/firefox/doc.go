@@ -6,11 +6,11 @@
 //
 // https://github.com/firefox-devtools/profiler/blob/main/docs-developer/processed-profile-format.md
 // describes the format. [Writer] writes version 47, which newer versions of the profiler upgrade;
-// [Read] reads all versions up to 70. It goes by the fields that are present, because writers other
-// than the profiler state a version but use fields of others.
+// [Read] reads all versions up to 70. It relies on the fields that are present, because writers
+// other than the profiler state one version but use fields of others.
 //
-// A process is a resource. As in the profiler, samples weigh the number that the file states, else
-// one each, whatever the time between them.
+// A process is a resource. As in the profiler, the weight of a sample is the number in the file,
+// otherwise one, regardless of the time between samples.
 //
 // Attributes, links, addresses and inlining are lost on writing; markers, counters, allocations,
 // categories and addresses on reading.

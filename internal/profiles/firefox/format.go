@@ -2,7 +2,7 @@
 
 package firefox
 
-// content is a file as the writer writes it; see input for that of the reader.
+// content is a file as the writer writes it. The reader uses input.
 type content struct {
 	Meta    meta      `json:"meta"`
 	Libs    []any     `json:"libs"`

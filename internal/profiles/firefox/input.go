@@ -4,9 +4,9 @@ package firefox
 
 import "github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 
-// input has the fields of a file that are read, in all versions. A comment states the versions of a
-// field that not all have; CHANGELOG-formats.md of the Firefox Profiler describes them. Fields such
-// as processType, which older files state as a number, are not read.
+// input has the fields of a file that are read, in all versions. If only some versions have a
+// field, its comment states which; CHANGELOG-formats.md of the Firefox Profiler describes them.
+// Fields such as processType, which older files state as a number, are not read.
 type input struct {
 	Meta struct {
 		Interval           float64      `json:"interval"`  // milliseconds
@@ -80,7 +80,7 @@ type inputTables struct {
 	StringArray []string `json:"stringArray"`
 }
 
-// with returns the tables of a thread: the shared ones, and its own for those that are not shared.
+// with returns the tables of a thread: the shared tables, and its own for the rest.
 func (t *inputTables) with(own *inputTables) *inputTables {
 	all := *t
 	if len(t.StackTable.Frame) == 0 {

@@ -85,8 +85,8 @@ func (f *fileReader) setStart() {
 	}
 }
 
-// byProcess returns the threads of each process. A thread without the ID of a process is one of its
-// own, as in the Firefox Profiler, because only versions before 14 have such threads.
+// byProcess returns the threads of each process. A thread without a process ID is a process of its
+// own, as in the Firefox Profiler: only versions before 14 have such threads.
 func (f *fileReader) byProcess() (processes [][]*inputThread) {
 	known := map[string]int{}
 	for i, t := range f.file.Threads {
@@ -168,9 +168,9 @@ func (f *fileReader) missing(s *inputSample) {
 	}
 }
 
-// profileOf returns the profile for samples of a thread, and the number that multiplies weights.
-// Samples without weights have one each: the Firefox Profiler weighs all of them equally, whatever
-// the time between them.
+// profileOf returns the profile for samples of a thread, and the factor for their weights. Samples
+// without weights have the weight 1, as in the Firefox Profiler, regardless of the time between
+// them.
 func (f *fileReader) profileOf(s *inputSample) (*importer.Profile, float64) {
 	period := time.Duration(f.file.Meta.Interval * nanosPerMilli)
 	key, scale, t := s.WeightType, 1.0, importer.Type{Shape: importer.Values, Name: "samples", Unit: "count"}

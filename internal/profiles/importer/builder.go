@@ -50,8 +50,7 @@ type Loss struct {
 	Count int
 }
 
-// ErrEmpty is the error of a file without any usable sample. The losses state which ones are not
-// usable.
+// ErrEmpty is the error of a file without any usable sample. The losses state the reasons.
 var ErrEmpty = errors.New("the profile has no samples")
 
 // Shape is the kind of the samples of a profile.
@@ -128,8 +127,8 @@ func (b *Builder) SetName(name string) {
 	}
 }
 
-// Process begins the next process of a file: profiles that are added later are those of this one.
-// Its ID is 0 if the file states none that is a number.
+// Process begins the next process of a file: profiles that are added later belong to it. The ID is
+// 0 if the file has no numeric ID.
 func (b *Builder) Process(id int64, name string) {
 	all := b.message.ResourceProfiles()
 	resource := all.At(all.Len() - 1)
@@ -289,8 +288,8 @@ func (p *Profile) SetTime(start, duration uint64) {
 	p.stated, p.start, p.end = true, start, start+min(duration, math.MaxUint64-start)
 }
 
-// Whole returns the value of a number of the file, which OTLP stores as a whole one. The sum of all
-// values is the rounded sum of the numbers: each value also has the rest of those before it.
+// Whole rounds a number of the file, because OTLP stores integers. The sum of all values is the
+// rounded sum of the numbers: each value includes the remainder of the values before it.
 func (p *Profile) Whole(x float64) int64 {
 	const limit = 1 << 61 // a sum with a time stays in range
 	if x != math.Trunc(x) && p.shape != Times {

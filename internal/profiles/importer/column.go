@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Column is a JSON list of whole numbers, such as a column of a table. Tools in JavaScript have one
-// type for all numbers, so some write a whole one with a fraction. Null is [None].
+// Column is a JSON list of integers, such as a column of a table. JavaScript has one type for all
+// numbers, so some tools write integers with a fraction. Null is [None].
 type Column[T int32 | int64] []T
 
 // None is an entry of a column without a number. Formats use the same value.
@@ -62,7 +62,7 @@ func wholeNumber[T int32 | int64](text []byte) (T, bool) {
 	return T(f), true
 }
 
-// At returns an entry, [None] beyond the end.
+// At returns an entry, or [None] beyond the end.
 func (c Column[T]) At(i int) T {
 	if i < 0 || i >= len(c) {
 		return None
@@ -70,7 +70,7 @@ func (c Column[T]) At(i int) T {
 	return c[i]
 }
 
-// Int is a whole number of JSON, which may have a fraction.
+// Int is a JSON integer, which may be written with a fraction.
 type Int int64
 
 // UnmarshalJSON reads a number.

@@ -137,8 +137,8 @@ func (w *Writer) begin(p *timeline.Profile) {
 	w.write(appendNumber(nil, profileDefaultSampleType, w.string(p.Measure.Type)))
 }
 
-// observed reports whether the numbers of observations are known beside their time. Sums of time do
-// not state them.
+// observed reports whether the numbers of observations are known in addition to their time. Sums of
+// time do not contain them.
 func observed(p *timeline.Profile) bool {
 	if p.Measure.Unit != sampletype.UnitNanoseconds {
 		return false

@@ -8,8 +8,7 @@ import (
 )
 
 const (
-	// maxPattern is the maximum size of a compiled pattern, in instructions. The one of tcmalloc
-	// has 400.
+	// maxPattern is the maximum size of a compiled pattern, in instructions. tcmalloc's has 400.
 	maxPattern = 10_000
 
 	// maxPruning is the maximum work of a file: google/pprof removes nested brackets of each name
@@ -59,7 +58,7 @@ func (r *reader) frames() (count int) {
 	return count
 }
 
-// patternSize returns the number of instructions of a pattern; 0 if it is none.
+// patternSize returns the number of instructions of a pattern, or 0 if it is invalid.
 func patternSize(pattern string) int {
 	if len(pattern) > maxPattern {
 		return maxPattern + 1

@@ -43,8 +43,8 @@ const (
 
 var magicGzip = []byte{0x1f, 0x8b}
 
-// Read reads a file. Every type of its values becomes a profile, the default type first. Types that
-// measure the same as an earlier one are lost: numbers of samples beside their time, for instance.
+// Read reads a file. Each value type becomes a profile, the default type first. Types that measure
+// the same as an earlier one are lost, such as sample counts next to the time of the samples.
 func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, error) {
 	r, err := read(data, o)
 	if err != nil {
@@ -283,8 +283,8 @@ func (r *reader) decode() {
 	}
 }
 
-// labels is the inverse of the labels that Writer writes. Labels with several values keep the first
-// one, a text before a number.
+// labels is the inverse of the labels that Writer writes. Of several values of a label, the first
+// is kept; texts have priority over numbers.
 func (r *reader) labels(s *profile.Sample) (attributes []dictionary.AttributeIndex, link dictionary.LinkIndex) {
 	var trace pcommon.TraceID
 	var span pcommon.SpanID

@@ -73,7 +73,7 @@ func quantityOf(unit string) quantity {
 	return cmp.Or(units[unit], units[strings.TrimSuffix(unit, "s")])
 }
 
-// nanoseconds returns the number of nanoseconds of a unit, 0 if it is no unit of time.
+// nanoseconds returns the number of nanoseconds in a unit, or 0 if it is not a unit of time.
 func nanoseconds(unit string) float64 {
 	if q := quantityOf(unit); q.base == UnitNanoseconds {
 		return float64(q.factor)

@@ -14,7 +14,7 @@ const MaxExportedFrames = 20_000_000
 // export.
 const MaxExportedEntries = 1 << 20
 
-// ErrNegative is the error of a view or an export in which weights are widths or durations.
+// ErrNegative is the error of views and exports that show weights as widths or durations.
 var ErrNegative = errors.New("values are negative, as in differences of profiles: only pprof, firefox and OTLP files show them")
 
 // ErrTooLarge is the error of a view or an export that exceeds a limit.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package corpus reads the recorded requests of real Sentry SDKs. The public ones are in
-// testdata/corpus, decoded and compressed. Where original recordings are beside the repository, in
-// ../shared/corpus, they replace the public ones, because they have the bytes that the SDKs sent.
+// testdata/corpus, decoded and compressed. Original recordings in ../shared/corpus, next to the
+// repository, replace the public ones, because they have the bytes that the SDKs sent.
 //
 // docs/corpus.md describes the recordings. Command record, below, adds more.
 package corpus

@@ -36,7 +36,7 @@ func (id Identity) Clipped() Identity {
 	return id.each(func(text string) string { return Clip(text, MaxNameBytes) })
 }
 
-// Cloned returns the identity with texts that refer to no payload.
+// Cloned returns a copy of the identity with texts that do not refer to the payload.
 func (id Identity) Cloned() Identity { return id.each(strings.Clone) }
 
 func (id Identity) each(change func(string) string) Identity {

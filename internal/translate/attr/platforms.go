@@ -74,7 +74,7 @@ var sdks = map[string]sdk{
 	"javascript.tanstackstart": {platform: serverOrBrowser},
 }
 
-// serverOrBrowser marks SDKs with one name for two programs: the server, and its pages.
+// serverOrBrowser marks SDKs with the same name on servers and in browsers.
 const serverOrBrowser = "?"
 
 const nameSeparators = ".-"
@@ -91,7 +91,7 @@ func sdkOf(name string) (found sdk) {
 }
 
 // SDKPlatform returns the platform of an SDK, or "". If the SDK runs on servers and in browsers,
-// the user agent of its request tells which one.
+// the user agent of its request decides.
 func SDKPlatform(name, userAgent string) string {
 	platform := sdkOf(name).platform
 	switch {
@@ -104,7 +104,7 @@ func SDKPlatform(name, userAgent string) string {
 }
 
 // DefaultEnvironment returns the environment that an SDK sends with most items if none is
-// configured, for the ones that then have "": JavaScript's chunks (DEFAULT_ENVIRONMENT in
+// configured, for the items that then have none: JavaScript's chunks (DEFAULT_ENVIRONMENT in
 // packages/core/src/constants.ts).
 func (id Identity) DefaultEnvironment() string {
 	if platform := SDKPlatform(id.Sdk.Name, ""); platform == platformBrowser || platform == platformNode {
@@ -115,8 +115,8 @@ func (id Identity) DefaultEnvironment() string {
 
 const platformBrowser, platformNode = "javascript", "node"
 
-// Language returns the value of telemetry.sdk.language. It follows from the name of the SDK: the
-// platform differs between the items of a process, because Android's profiles have their own.
+// Language returns the value of telemetry.sdk.language. It is derived from the SDK name, not from
+// the platform: Android profiles have a different platform from other items of the process.
 func (id Identity) Language() string {
 	found := sdkOf(id.Sdk.Name)
 	if found.platform == "" || found.platform == serverOrBrowser {

@@ -8,10 +8,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
-// OfRecording reports whether an attribute of a metric belongs to one recording, as an attribute of
-// an exemplar, and not to the data point: its values identify a user, a session, a trace, a request
-// or an address with IDs. Sentry stores each recording and aggregates later; in OpenTelemetry, each
-// set of attributes of points is a series, so that 300 users would make 300 series of one counter.
+// OfRecording reports whether an attribute of a metric belongs to a single recording and is written
+// to its exemplar, not to the data point: its values identify a user, a session, a trace, a request
+// or a URL with IDs. Sentry stores each recording and aggregates later. In OpenTelemetry, each set
+// of point attributes is a series, so 300 users would create 300 series of one counter.
 //
 // The keys alone decide: a series must not depend on the values of other recordings.
 func OfRecording(key string) bool {

@@ -47,10 +47,11 @@ func newImageMap(b *dictionary.Builder, images []profile.Image) *imageMap {
 
 // buildID returns the process.executable.build_id.gnu of an image, or "" if it has no usable ID.
 //
-// A mapping must have one of three IDs (specification/profiles/mappings.md). "go" is Go's, and
-// "htlhash" is computed from the file, which the receiver does not have. The remaining one is that
-// of the linker. The conventions describe it for ELF; Mach-O, PE and WebAssembly have no attribute
-// of their own. OTLP tools write pprof's Mapping.build_id to it, which has their IDs as well.
+// A mapping must have one of three IDs (specification/profiles/mappings.md). "go" exists only in Go
+// programs, and "htlhash" is computed from the file, which the receiver does not have. The third
+// one is the linker's. The conventions describe it for ELF; Mach-O, PE and WebAssembly have no
+// attribute of their own. OTLP tools write pprof's Mapping.build_id to it, which also contains
+// their IDs.
 func buildID(image *profile.Image) string {
 	if image.Type == "elf" && image.CodeID != "" {
 		return image.CodeID

@@ -56,7 +56,7 @@ func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metri
 	return out, lost
 }
 
-// origin is an ID of the profile that a measurement is from.
+// origin is an ID of the profile that contains a measurement.
 type origin struct{ key, id string }
 
 // putOrigin sets the IDs on the exemplar of a point: on the point, each profile would be a series.

@@ -17,9 +17,9 @@ import (
 )
 
 // OTLP that a client sends to the endpoints of its DSN becomes data of the client's project, in
-// place: it has the same resource attributes as the project's other data, whatever the client
-// states, and no personal data unless Source.IncludePII is set. Parts without data are removed,
-// because each resource gains attributes.
+// place: it gets the same resource attributes as the project's other data, regardless of the values
+// that the client sends, and has no personal data unless Source.IncludePII is set. Parts without
+// data are removed, because each resource gains attributes.
 
 // unstatedService is the prefix of the name that OpenTelemetry's SDKs send if none is configured.
 const unstatedService = "unknown_service"
@@ -150,8 +150,8 @@ func AdoptProfiles(data pprofile.Profiles, src Source) {
 	}
 }
 
-// adopt makes a resource one of the project. A client may state a key several times, and consumers
-// differ in the one that they read, so all of them go.
+// adopt assigns a resource to the project. A client may send a key several times, and consumers
+// differ in which value they read, so all of them are removed.
 func (src Source) adopt(resource pcommon.Map) {
 	resource.RemoveIf(func(key string, value pcommon.Value) bool {
 		return key == semconv.SentryProjectID || src.configures(key) ||

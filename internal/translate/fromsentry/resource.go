@@ -41,9 +41,9 @@ func completed(id attr.Identity, src Source) attr.Identity {
 	return id.Clipped()
 }
 
-// recalled completes the identity of an item whose type has no place for some of it, from what the
-// process has stated elsewhere: client reports, user reports and attachments have no release, and
-// sessions no SDK. An item of another release is of another process.
+// recalled completes the identity of an item whose type lacks fields for it, with the values that
+// the process stated elsewhere: client reports, user reports and attachments have no release, and
+// sessions no SDK. An item of another release belongs to another process.
 func recalled(id attr.Identity, src Source) attr.Identity {
 	known := src.Known
 	id.Release = attr.FirstText(id.Release, src.Release)

@@ -19,8 +19,8 @@ type Source struct {
 	SDK       sentry.ClientSDK // from the envelope header, because V1 payloads do not name their SDK
 	ClientSDK sentry.ClientSDK // from the credentials: Python's and Ruby's omit the framework
 
-	// Known is the identity that the process has stated elsewhere, for items whose type cannot
-	// state it; zero = not known. Stated, if not nil, receives the identity of the output.
+	// Known is the identity that the process stated elsewhere, for items whose type has no fields
+	// for it; zero = not known. Stated, if not nil, receives the identity of the output.
 	Known  attr.Identity
 	Stated func(attr.Identity)
 

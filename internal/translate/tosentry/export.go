@@ -81,7 +81,7 @@ type Export struct {
 	// timestamps counts as one observation.
 	Lost []discard.Loss
 	// Flaws count images, measurements and dangling references that were dropped from items, and
-	// samples whose times are not those of the profiler, because it stated none.
+	// samples with derived times, because the profiler stated none.
 	Flaws []discard.Flaw
 	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks

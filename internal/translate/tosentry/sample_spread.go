@@ -39,7 +39,7 @@ func (r *sampleReader) spread(profile pprofile.Profile, w weight, e *Export) wei
 	if untimed > 0 && clock.start == 0 {
 		e.lose(ReasonNoProfileTime, untimed)
 	} else {
-		e.flaw("sample_time", untimed) // the times are ours
+		e.flaw("sample_time", untimed) // the exporter derives their times
 	}
 	most := min(maxRepeats, max(r.share, repeatsPerSample*len(r.counted)))
 	repeats := min(1, float64(most)/max(total, 1)) // of an observation

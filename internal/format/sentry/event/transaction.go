@@ -142,7 +142,7 @@ func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
 	return transaction.Start, transaction.End
 }
 
-// Head tells where an event or a transaction comes from.
+// Head is the origin of an event or a transaction.
 type Head struct {
 	Platform, Release, Dist, Environment string
 	SDK                                  sentry.ClientSDK

@@ -50,8 +50,8 @@ func swapGUID(id []byte) {
 	id[6], id[7] = id[7], id[6]
 }
 
-// BuildID returns the identity that the linker wrote into the file of an image, in hex, as far as
-// the debug ID contains it: LC_UUID of Mach-O, GUID and age (32 bits, if it is not 0) of a PDB, or
+// BuildID returns the ID that the linker wrote into the file of an image, in hex, as far as the
+// debug ID contains it: LC_UUID of Mach-O, GUID and age (32 bits, if it is not 0) of a PDB, or
 // the first 16 bytes of the build ID of ELF. It returns "" if Sentry cannot read the debug ID.
 func (i *Image) BuildID() string {
 	if !isDebugID(i.DebugID) {

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Lines of /proc/PID/status: the peak of the resident memory, and what is not of files.
+// Lines of /proc/PID/status: peak resident memory, and resident memory without files.
 var (
 	vmHWM   = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 	rssAnon = regexp.MustCompile(`RssAnon:\s+(\d+) kB`)

@@ -187,7 +187,7 @@ func (f *elfFile) sectionOf(kind elf.SectionType) *elf.Section64 {
 	return nil
 }
 
-// oldName returns the name of a section of DWARF that is compressed as GNU's tools and Go did
+// oldName returns the name of a DWARF section in the compressed form that GNU's tools and Go wrote
 // before 2016: .zdebug_info.
 func oldName(name string) string { return ".z" + strings.TrimPrefix(name, ".") }
 

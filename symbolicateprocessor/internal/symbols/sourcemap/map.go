@@ -63,8 +63,8 @@ func (m *Map) Lookup(line, column uint32) (Position, bool) {
 	return m.position(t), true
 }
 
-// functionAt returns the original function at a place, if the map states it instead of the original
-// names of identifiers.
+// functionAt returns the original function at a place, if the map contains functions instead of the
+// original names of identifiers.
 func (m *Map) functionAt(line, column uint32) (name string, stated bool) {
 	t, ok := m.tokens.find(line, column)
 	switch {

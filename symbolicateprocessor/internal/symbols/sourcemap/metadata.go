@@ -61,7 +61,7 @@ func (m *Map) addMetadata(work *symbols.Work, list raw, before int) error {
 	})
 }
 
-// add adds the functions of a source. Those of a damaged map are not used.
+// add adds the functions of a source. It ignores damaged maps.
 func (m *metadata) add(work *symbols.Work, text []byte, source int) error {
 	var functions struct {
 		Names    raw `json:"names"`
