@@ -109,7 +109,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
 	httpserver.WarnIfOpen(r.logger, listener.Addr(), r.projects != nil, "Accepting any DSN, even from other machines: configure projects to restrict access")
 	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters and extensions start before receivers
-		r.logger.Warn("A sentry_envelope exporter or a sentry_tee of this collector sends to this receiver. If its data comes from this receiver, change its dsn or upstream: the data would return forever, and is refused")
+		r.logger.Warn("A sentry_envelope exporter or a sentry_tee of this collector sends to this receiver. If its data comes from this receiver, change its dsn or upstream: the data would loop forever and is rejected")
 	}
 	r.withdraw = append(r.withdraw, loopguard.Shared.AddReceiver())
 	if r.cfg.KeepOriginalPayload && r.pipelines.Scrubber != nil {

@@ -118,7 +118,7 @@ func (c conversion) read(in input) ([]pprofile.Profiles, error) {
 	_, content, err := profilefile.Read(in.file(), c.from, importer.Options{Start: time.Now()})
 	c.report(content.Losses)
 	if c.from == "" && profilefile.IsUnknown(err) {
-		err = fmt.Errorf("%w; if you know its format, state --from", err)
+		err = fmt.Errorf("%w; if you know its format, set --from", err)
 	}
 	if err != nil {
 		return nil, err

@@ -48,8 +48,8 @@ func (e environment) read(names []string) ([]input, error) {
 	return inputs, err
 }
 
-// readParts reads the named inputs. Those with compressed data that are incomplete are read to
-// their end.
+// readParts reads the named inputs. Inputs with incomplete compressed data are read as far as
+// possible.
 func (e environment) readParts(names []string) ([]input, error) {
 	if len(names) == 0 {
 		return nil, misuse("no input: name files, URLs, or - for the standard input")

@@ -238,8 +238,8 @@ func isSpeedscope(e *evidence) bool {
 	return len(e.json) > 0 && strings.Contains(e.json[0].schema, "speedscope.app/file-format-schema") || e.has("shared.frames") && e.has("profiles")
 }
 
-// isFirefox: the reader explains how to convert a profile of Gecko, which has no
-// preprocessedProfileVersion.
+// isFirefox also accepts profiles of Gecko, which have no preprocessedProfileVersion: the reader
+// explains how to convert them.
 func isFirefox(e *evidence) bool {
 	return e.has("meta.preprocessedProfileVersion") || e.has("threads") && has("meta.version", "meta.interval")(e)
 }
@@ -248,8 +248,8 @@ func isCPUProfile(e *evidence) bool {
 	return e.has("nodes[].callFrame") || e.has("head.functionName") || e.has("samples") && e.has("timeDeltas") || e.has("nodes") && has("samples", "timeDeltas", "endTime")(e) && !e.has("snapshot")
 }
 
-// isSentry: an envelope has a header, and a header for each item. An event of an older SDK has no
-// envelope.
+// isSentry reports whether a file is an envelope, which has a header and a header for each item, or
+// an event of an older SDK, which has no envelope.
 func isSentry(e *evidence) bool {
 	if len(e.json) == 0 {
 		return false
@@ -265,7 +265,7 @@ func isSentry(e *evidence) bool {
 // no header has.
 func (e *evidence) isEvent() bool { return len(e.json) > 0 && e.json[0].places["platform"] }
 
-// isCollapsed: most lines have a stack and a weight.
+// isCollapsed reports whether most lines have a stack and a weight.
 func isCollapsed(e *evidence) bool {
 	if !e.text {
 		return false
@@ -289,7 +289,8 @@ func isCollapsed(e *evidence) bool {
 	return weighted > 0 && weighted >= others
 }
 
-// isNumber: tools write weights as integers, fractions, or with a point at the end.
+// isNumber reports whether a word is a weight. Tools write weights as integers, fractions, or with
+// a decimal point at the end.
 func isNumber(word []byte) bool {
 	return len(bytes.Trim(word, "+-.0123456789eE")) == 0 && bytes.ContainsAny(word, "0123456789")
 }

@@ -40,7 +40,7 @@ var jsonFormats = []format{
 	{name: "a profile of pyinstrument", is: has("root_frame", "frame_tree"), advice: "write it with pyinstrument --renderer speedscope"},
 	{name: "a profile of Pyroscope", is: has("flamebearer"), advice: "export it from Pyroscope as pprof"},
 	{name: "a trace of Hermes", is: has("stackFrames"), advice: viaSpeedscope},
-	{name: "a profile of Sentry without its envelope", is: has("profile.samples", "profile.thread_metadata"), advice: `put it behind the lines {} and {"type":"profile_chunk"}`},
+	{name: "a profile of Sentry without its envelope", is: has("profile.samples", "profile.thread_metadata"), advice: `put it after the lines {} and {"type":"profile_chunk"}`},
 }
 
 // textFormats are formats of text.
@@ -66,7 +66,7 @@ func begins(magics ...string) func(*evidence) bool {
 	}
 }
 
-// has fits JSON with one of the members, see members.
+// has returns a function that reports whether JSON has one of the members, see members.
 func has(paths ...string) func(*evidence) bool {
 	return func(e *evidence) bool {
 		for _, path := range paths {
@@ -106,7 +106,8 @@ func isLegacyPprof(e *evidence) bool {
 
 var legacyText = regexp.MustCompile(`\A(heap profile: |\S+ profile: total \d+|--- (contentionz|contention|mutex|threadz|Thread|heapz|heap)\b)`)
 
-// isLegacyHeader: a CPU profile begins with five words: 0, 3, 0 or 1 (Java), the period, 0.
+// isLegacyHeader reports whether a file begins with the five words of a legacy CPU profile: 0, 3,
+// 0 or 1 (Java), the period, 0.
 func isLegacyHeader(data []byte, order binary.ByteOrder, size int) bool {
 	if len(data) < 5*size {
 		return false

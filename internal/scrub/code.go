@@ -4,15 +4,15 @@ package scrub
 
 import "strings"
 
-// Names of code in texts look like assignments, but their parts are no values. Sentry's servers
-// keep them; TestNamesStay of the package relaytest generates them as SDKs and runtimes write them.
+// Code names in texts look like assignments, but their parts are not values. Sentry's servers keep
+// them; TestNamesStay of the package relaytest generates them as SDKs and runtimes write them.
 //
 //	TokenError: expired   com.shop.auth.Filter: started   token.go:42   Auth.cs:line 7   auth-db:5432
 //	-[Auth login:token:]   #<Auth:0x55d0>   in `token='   Shop\Authenticate:api   LAuth;->token:LX;
 //	PublicKeyToken=b77a5c561934e089
 
-// isCode reports whether the name with a sensitive word, which ends at word, is a name of code. The
-// name ends at end, and what follows it like a value starts at from.
+// isCode reports whether the name with a sensitive word, which ends at word, is a code name. The
+// name ends at end, and the apparent value after it starts at from.
 func isCode(text string, word, end, from int, s syntax) bool {
 	start := nameStart(text, word)
 	before := byte(0)

@@ -27,8 +27,8 @@
 //     messages, and attributes of systems and services; Relay replaces URLs and queries as a whole
 //     if they contain a word such as "auth", and keeps the others. The value next to a sensitive
 //     name (password=x) is replaced as well, which Relay does not do, and so are all literals of a
-//     statement with a sensitive word. Names are no values: of code (see isCode), and of tables and
-//     columns (see statement). "author" is not a sensitive name.
+//     statement with a sensitive word. Names are not values: neither code names (see isCode), nor
+//     names of tables and columns (see statement). "author" is not a sensitive name.
 //   - Source lines of exceptions lose card numbers, and quoted literals next to a sensitive name.
 //     Names of code (functions, modules, packages, files) lose only passwords and parameters of
 //     URLs. Relay keeps both.

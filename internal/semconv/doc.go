@@ -19,5 +19,5 @@
 // that translate them.
 package semconv
 
-// SchemaURL is the schema of the conventions that the project writes, of resources and scopes.
+// SchemaURL is the schema URL of resources and scopes that the project writes.
 const SchemaURL = "https://opentelemetry.io/schemas/1.45.0"

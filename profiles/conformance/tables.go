@@ -191,7 +191,7 @@ func (c *checker) attributeTable() {
 	}
 }
 
-// convention checks attributes about which the semantic conventions have a requirement.
+// convention checks attributes that have requirements in the semantic conventions.
 func (c *checker) convention(table string, index int, key string, value pcommon.Value) {
 	if strings.HasPrefix(key, semconv.PprofScopePrefix) {
 		c.report(RulePprofScope, table, index, "attribute %q outside of a scope", key)

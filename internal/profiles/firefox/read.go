@@ -63,8 +63,8 @@ type fileReader struct {
 	offset   float64                      // milliseconds
 }
 
-// setStart sets the times. A file that is converted from another format often has no date, and
-// times of a clock that began long before the first sample.
+// setStart sets the times. Files that were converted from other formats often have no date, and
+// their clock often started long before the first sample.
 func (f *fileReader) setStart() {
 	f.start, f.zero = f.Start(), f.Start()
 	if ms := f.file.Meta.StartTime; ms >= 1 && ms < math.MaxInt64/nanosPerMilli {

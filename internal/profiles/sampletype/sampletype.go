@@ -131,8 +131,8 @@ func Interpret(name, unit, periodName, periodUnit string, period int64) Type {
 	return t
 }
 
-// Measure is what weights measure, and the number of its units that a value of 1 weighs. Weights of
-// profiles with the same name and unit add up.
+// Measure is the quantity that weights measure, and the weight of a value of 1 in its unit. Weights
+// of profiles with the same name and unit add up.
 type Measure struct {
 	Name, Unit string
 	Factor     int64

@@ -43,7 +43,7 @@ func ResponseStatus(attrs pcommon.Map) string {
 	return ""
 }
 
-// statusOfGRPC returns the status of a gRPC status in words, as in rpc.status_code since 1.45
+// statusOfGRPC returns the status for the name of a gRPC status, as in rpc.status_code since 1.45
 // ("DEADLINE_EXCEEDED").
 func statusOfGRPC(code string) string {
 	name := strings.ToLower(code)
