@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"cmp"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -122,23 +123,27 @@ var tellingApart = []string{
 }
 
 func seenPoints(metric pmetric.Metric) (texts []string) {
-	add := func(attributes pcommon.Map, value ...any) {
+	add := func(attributes pcommon.Map, exemplars pmetric.ExemplarSlice, value ...any) {
+		recording := pcommon.NewMap() // that the first exemplar is about
+		if exemplars.Len() > 0 {
+			recording = exemplars.At(0).FilteredAttributes()
+		}
 		var words []any
 		for _, key := range tellingApart {
-			words = append(words, attributeText(attributes, key))
+			words = append(words, cmp.Or(attributeText(attributes, key), attributeText(recording, key)))
 		}
 		texts = append(texts, pointText(metric.Name(), append(words, value...)...))
 	}
 	for _, point := range numbersOf(metric) {
 		if point.ValueType() == pmetric.NumberDataPointValueTypeInt {
-			add(point.Attributes(), point.IntValue())
+			add(point.Attributes(), point.Exemplars(), point.IntValue())
 		} else {
-			add(point.Attributes(), point.DoubleValue())
+			add(point.Attributes(), point.Exemplars(), point.DoubleValue())
 		}
 	}
 	if metric.Type() == pmetric.MetricTypeExponentialHistogram {
 		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
-			add(point.Attributes(), point.Count(), point.Sum())
+			add(point.Attributes(), point.Exemplars(), point.Count(), point.Sum())
 		}
 	}
 	return texts
