@@ -109,6 +109,13 @@ func Read(file File, format string, o importer.Options) (string, Content, error)
 	return format, content, err
 }
 
+// append appends the messages of another content.
+func (c *Content) append(other *Content) {
+	c.Profiles, c.Traces = append(c.Profiles, other.Profiles...), append(c.Traces, other.Traces...)
+	c.Logs, c.Metrics = append(c.Logs, other.Logs...), append(c.Metrics, other.Metrics...)
+	c.Older += other.Older
+}
+
 // isEmpty reports whether a file has neither a sample nor another signal.
 func (c *Content) isEmpty() bool {
 	for _, m := range c.Profiles {

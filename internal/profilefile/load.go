@@ -70,7 +70,7 @@ func decompressed(from io.Reader, limit int64) (plain *bufio.Reader, done func()
 			if err != nil {
 				return nil, done, err
 			}
-			plain = bufio.NewReader(unzip)
+			plain = bufio.NewReader(&layer{unzip, limit, limit})
 		case bytes.HasPrefix(begin, magicZstd), isCompressedFrame(begin):
 			options := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow)}
 			var stream io.Reader = plain
@@ -84,15 +84,31 @@ func decompressed(from io.Reader, limit int64) (plain *bufio.Reader, done func()
 			closeOuter := done
 			done = func() { decoder.Close(); closeOuter() }
 			if stream == nil {
-				plain = bufio.NewReader(&frameReader{from: plain, zstd: decoder, limit: limit})
-				continue
+				stream = &frameReader{from: plain, zstd: decoder, limit: limit}
+			} else {
+				stream = decoder
 			}
-			plain = bufio.NewReader(decoder)
+			plain = bufio.NewReader(&layer{stream, limit, limit})
 		default:
 			return plain, done, nil
 		}
 	}
 	return plain, done, nil
+}
+
+// layer is the content of a compression. Each is limited: an inner one of empty streams has gigabytes
+// in a few kilobytes of the outer one, and no content that a limit of the file counts.
+type layer struct {
+	io.Reader
+	left, limit int64
+}
+
+func (l *layer) Read(to []byte) (int, error) {
+	n, err := l.Reader.Read(to)
+	if l.left -= int64(n); l.left < 0 {
+		return n, TooLargeError{l.limit}
+	}
+	return n, err
 }
 
 // TooLargeError is the error of a file with more bytes than the limit, after decompression.

@@ -32,3 +32,16 @@ func TestLoadIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, file.Data, 4)
 }
+
+// TestLayersAreBounded: streams without content are no way around the limit.
+func TestLayersAreBounded(t *testing.T) {
+	const limit = 1 << 20
+	var empty, packed bytes.Buffer
+	require.NoError(t, gzip.NewWriter(&empty).Close())
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write(bytes.Repeat(empty.Bytes(), limit/empty.Len()+1))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	_, err = Load(&packed, limit)
+	assert.ErrorIs(t, err, TooLargeError{limit})
+}

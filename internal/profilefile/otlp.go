@@ -29,11 +29,14 @@ func readOTLPJSON(data []byte, _ importer.Options) (out Content, err error) {
 	if err != nil {
 		return out, err
 	}
+	empty := true // so far; asking all messages after each would take quadratic time
 	for n, message := range messages {
-		err := out.addJSON(message)
-		if err != nil || out.isEmpty() {
+		var one Content
+		err := one.addJSON(message)
+		if empty = empty && (err != nil || one.isEmpty()); empty || err != nil {
 			err = cmp.Or(olderJSON(message), err)
 		}
+		out.append(&one)
 		if err != nil {
 			return Content{}, fmt.Errorf("message %d: %w", n+1, err)
 		}

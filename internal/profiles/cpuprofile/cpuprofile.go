@@ -155,12 +155,21 @@ type tree struct {
 	byID   map[int64]int // positions
 	parent []int         // positions; -1: none
 	known  []importer.Node
-	done   []bool
+	state  []state
 }
+
+// state is that of a node while its callers are searched.
+type state uint8
+
+const (
+	unknown state = iota
+	onPath
+	resolved
+)
 
 func newTree(b *importer.Builder, nodes []node) *tree {
 	t := &tree{Builder: b, nodes: nodes, byID: make(map[int64]int, len(nodes)), parent: make([]int, len(nodes)),
-		known: make([]importer.Node, len(nodes)), done: make([]bool, len(nodes))}
+		known: make([]importer.Node, len(nodes)), state: make([]state, len(nodes))}
 	for i := range nodes {
 		t.byID[int64(nodes[i].ID)] = i
 		t.parent[i] = -1
@@ -202,14 +211,15 @@ func (t *tree) find(id int64) (importer.Node, bool) {
 		return 0, false
 	}
 	var path []int // to the next node that is known
-	for at := i; at >= 0 && !t.done[at]; at = t.parent[at] {
-		if len(path) == len(t.nodes) { // a cycle
+	for at := i; at >= 0 && t.state[at] != resolved; at = t.parent[at] {
+		if t.state[at] == onPath { // a cycle
 			for _, at := range path {
-				t.done[at] = true
+				t.state[at] = resolved
 			}
 			t.Lose("nodes that call themselves", 1)
 			return 0, true
 		}
+		t.state[at] = onPath
 		path = append(path, at)
 	}
 	for _, at := range slices.Backward(path) {
@@ -217,7 +227,7 @@ func (t *tree) find(id int64) (importer.Node, bool) {
 		if p := t.parent[at]; p >= 0 {
 			caller = t.known[p]
 		}
-		t.known[at], t.done[at] = t.call(caller, &t.nodes[at]), true
+		t.known[at], t.state[at] = t.call(caller, &t.nodes[at]), resolved
 	}
 	return t.known[i], true
 }

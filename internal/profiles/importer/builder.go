@@ -104,11 +104,12 @@ type Builder struct {
 
 	profiles []*Profile
 	losses   []Loss
+	lossOf   map[string]int // by what
 }
 
 // NewBuilder returns the builder of a message.
 func NewBuilder(o Options) *Builder {
-	b := &Builder{message: pprofile.NewProfiles(), options: o, nodes: make([]node, 1), known: map[call]Node{}}
+	b := &Builder{message: pprofile.NewProfiles(), options: o, nodes: make([]node, 1), known: map[call]Node{}, lossOf: map[string]int{}}
 	b.Builder = dictionary.NewBuilder(b.message.Dictionary())
 	resource := b.message.ResourceProfiles().AppendEmpty()
 	resource.SetSchemaUrl(semconv.SchemaURL)
@@ -155,13 +156,13 @@ func (b *Builder) Lose(what string, n int) {
 	if n == 0 {
 		return
 	}
-	for i := range b.losses {
-		if b.losses[i].What == what {
-			b.losses[i].Count += n
-			return
-		}
+	i, known := b.lossOf[what] // a file may have a loss for each of a million types of values
+	if !known {
+		i = len(b.losses)
+		b.lossOf[what] = i
+		b.losses = append(b.losses, Loss{What: what})
 	}
-	b.losses = append(b.losses, Loss{what, n})
+	b.losses[i].Count += n
 }
 
 // Frame is a line of a function.

@@ -4,9 +4,12 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"log"
 	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
@@ -102,6 +105,10 @@ var growing = map[string]struct {
 			strings.Trim(elements(n, func(i int) string { return fmt.Sprintf(`{"type":"O","frame":0,"at":%d}`, i) }), "[]")+`,`+
 			strings.Trim(elements(n, func(i int) string { return fmt.Sprintf(`{"type":"C","frame":0,"at":%d}`, n+i) }), "[]")+`]}`)
 	}},
+	"cpuprofile: cycles": {profilefile.CPUProfile, func(n int) string {
+		return `{"nodes":[{"id":0,"callFrame":{"functionName":"f"}},` + strings.Trim(elements(n, func(i int) string { return fmt.Sprintf(`{"id":%d,"parent":%d}`, i+2, i^1+2) }), "[]") +
+			`],"startTime":0,"endTime":1000000,"samples":` + elements(n, func(i int) string { return fmt.Sprint(i + 2) }) + `,"timeDeltas":` + elements(n, format(`1`)) + `}`
+	}},
 	"cpuprofile: samples of one node": {profilefile.CPUProfile, func(n int) string {
 		return `{"nodes":[{"id":1,"callFrame":{"functionName":"root"}}],"startTime":0,"endTime":1000000,"samples":` + elements(n, format(`1`)) + `,"timeDeltas":` + elements(n, format(`1`)) + `}`
 	}},
@@ -124,7 +131,23 @@ var growing = map[string]struct {
 		return strings.Repeat(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"x"}}]}]}]}`+"\n", n)
 	}},
 	"OTLP: messages with profiles": {profilefile.OTLPJSON, func(n int) string { return strings.Repeat(otlpProfile(1), n) }},
+	"OTLP: messages without data":  {profilefile.OTLPJSON, func(n int) string { return strings.Repeat(`{"resourceProfiles":[]}`+"\n", n) }},
 	"OTLP: a profile":              {profilefile.OTLPJSON, otlpProfile},
+	"pprof: types that measure the same": {profilefile.Pprof, func(n int) string {
+		var b strings.Builder
+		part := func(field protowire.Number, content []byte) {
+			b.Write(protowire.AppendBytes(protowire.AppendTag(nil, field, protowire.BytesType), content))
+		}
+		part(2, append([]byte{2<<3 | 2}, protowire.AppendBytes(nil, bytes.Repeat([]byte{1}, 2*n))...)) // a sample with a value of each type
+		part(6, nil)
+		for i := range 2 * n { // each name is that of two types
+			part(1, protowire.AppendVarint([]byte{1 << 3}, uint64(i/2+1)))
+		}
+		for i := range n {
+			part(6, fmt.Append(nil, "type ", i))
+		}
+		return b.String()
+	}},
 }
 
 func speedscopeOf(frames, profiles string) string {
