@@ -34,6 +34,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -91,6 +92,7 @@ type otlpMessage struct {
 func fill(resource, record pcommon.Map) {
 	resource.PutStr(semconv.ServiceName, "shop")
 	resource.PutStr(semconv.SentryProjectID, "7")
+	resource.PutStr(semconv.UserEmail, "ann@example.com")
 	record.PutStr("password", "hunter2")
 	record.PutStr(semconv.UserEmail, "ann@example.com")
 	record.PutStr("order", "17")
@@ -226,6 +228,18 @@ func TestOTLP(t *testing.T) {
 	}
 }
 
+// TestOTLPIsPrivate: personal data is not in a message, not even in its unused texts, whatever is
+// scrubbed.
+func TestOTLPIsPrivate(t *testing.T) {
+	for signal, message := range otlpMessages(t) {
+		s := startSignals(t, func(c *Config) { c.Scrubbing = scrub.Config{} })
+		require.Equal(t, http.StatusOK, s.doOTLP(s.otlpRequest("/api/42/otlp/v1/"+signal, protobuf, message.proto)).status)
+		_, text := s.onlyOTLP(t)
+		assert.Contains(t, text, "hunter2", signal)
+		assert.NotContains(t, text, "ann@example.com", signal)
+	}
+}
+
 // TestOTLPOfASentrySDK: a request as the OTLP integration of an SDK sends it.
 func TestOTLPOfASentrySDK(t *testing.T) {
 	body, err := os.ReadFile("testdata/otlp-traces-of-a-sentry-sdk.json")
@@ -282,6 +296,16 @@ func nestedProto(levels int) []byte {
 	return field(1, field(1, field(1, append(field(1, []byte("k")), field(2, backwards)...))))
 }
 
+// oneTextOfMany is a profile whose resource has attributes that refer to one text of the dictionary.
+func oneTextOfMany(long, attributes int) []byte {
+	dictionary := bytes.Join([][]byte{field(5, nil), field(5, []byte(`{"cookie":"a=b","x":"`+strings.Repeat("x", long)+`"}`))}, nil)
+	var resource []byte
+	for i := range attributes {
+		resource = append(resource, field(1, append(field(1, fmt.Append(nil, i)), field(2, []byte{8 << 3, 1})...))...)
+	}
+	return append(field(2, dictionary), field(1, append(field(1, resource), field(2, field(2, nil))...))...)
+}
+
 // TestHostileOTLP: messages are not decoded before their memory is claimed, and the answer tells
 // clients not to resend them.
 func TestHostileOTLP(t *testing.T) {
@@ -292,19 +316,20 @@ func TestHostileOTLP(t *testing.T) {
 		status            int
 		reason            string // of the item
 	}{
-		"nested protobuf": {"traces", protobuf, nestedProto(20_000), 413, "too_much_memory"},
-		"nested JSON":     {"traces", asJSON, []byte(`{"resourceSpans":[{"resource":{"attributes":[{"key":"k","value":` + deep), 413, "too_much_memory"},
-		"empty spans":     {"traces", protobuf, field(1, field(2, bytes.Repeat([]byte{0x12, 0}, 200_000))), 413, "too_much_memory"},
-		"empty resources": {"logs", protobuf, bytes.Repeat([]byte{0x0a, 0}, 200_000), 413, "too_much_memory"},
-		"empty points":    {"metrics", protobuf, field(1, field(2, field(2, field(7, bytes.Repeat([]byte{0x0a, 0}, 400_000))))), 413, "too_much_memory"},
-		"empty samples":   {"profiles", protobuf, field(1, field(2, field(2, bytes.Repeat([]byte{0x12, 0}, 200_000)))), 413, "too_much_memory"},
-		"empty in JSON":   {"traces", asJSON, []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 200_000) + `]}]}]}`), 413, "too_much_memory"},
-		"JSON in a text":  {"traces", protobuf, field(1, field(2, field(2, field(9, append(field(1, []byte("a")), field(2, field(1, []byte(`[{"cookie":1}`+strings.Repeat(",{}", 200_000)+"]")))...))))), 413, "too_much_memory"},
-		"cut":             {"traces", protobuf, []byte{0x0a, 0x7f, 0}, 400, "invalid_otlp"},
-		"wrong wire type": {"logs", protobuf, []byte{0x08, 1}, 400, "invalid_otlp"},
-		"wrong encoding":  {"traces", protobuf, []byte(`{"resourceSpans":[]}`), 400, "invalid_otlp"},
-		"no JSON":         {"traces", asJSON, []byte(`secret`), 400, "invalid_otlp"},
-		"no body":         {"traces", asJSON, nil, 400, "invalid_otlp"},
+		"nested protobuf":  {"traces", protobuf, nestedProto(20_000), 413, "too_much_memory"},
+		"nested JSON":      {"traces", asJSON, []byte(`{"resourceSpans":[{"resource":{"attributes":[{"key":"k","value":` + deep), 413, "too_much_memory"},
+		"empty spans":      {"traces", protobuf, field(1, field(2, bytes.Repeat([]byte{0x12, 0}, 200_000))), 413, "too_much_memory"},
+		"empty resources":  {"logs", protobuf, bytes.Repeat([]byte{0x0a, 0}, 200_000), 413, "too_much_memory"},
+		"empty points":     {"metrics", protobuf, field(1, field(2, field(2, field(7, bytes.Repeat([]byte{0x0a, 0}, 400_000))))), 413, "too_much_memory"},
+		"empty samples":    {"profiles", protobuf, field(1, field(2, field(2, bytes.Repeat([]byte{0x12, 0}, 200_000)))), 413, "too_much_memory"},
+		"empty in JSON":    {"traces", asJSON, []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{}` + strings.Repeat(",{}", 200_000) + `]}]}]}`), 413, "too_much_memory"},
+		"JSON in a text":   {"traces", protobuf, field(1, field(2, field(2, field(9, append(field(1, []byte("a")), field(2, field(1, []byte(`[{"cookie":1}`+strings.Repeat(",{}", 200_000)+"]")))...))))), 413, "too_much_memory"},
+		"one text of many": {"profiles", protobuf, oneTextOfMany(1<<20, 100), 413, "too_much_memory"},
+		"cut":              {"traces", protobuf, []byte{0x0a, 0x7f, 0}, 400, "invalid_otlp"},
+		"wrong wire type":  {"logs", protobuf, []byte{0x08, 1}, 400, "invalid_otlp"},
+		"wrong encoding":   {"traces", protobuf, []byte(`{"resourceSpans":[]}`), 400, "invalid_otlp"},
+		"no JSON":          {"traces", asJSON, []byte(`secret`), 400, "invalid_otlp"},
+		"no body":          {"traces", asJSON, nil, 400, "invalid_otlp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := startSignals(t, tight)

@@ -5,6 +5,7 @@ package sentryitems
 import (
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -25,20 +26,56 @@ type otlp[M any] struct {
 	size        *otlpsize.Message
 	copies      int64 // in memory: scrubbing rebuilds the tables of profiles
 	proto, json func([]byte) (M, error)
-	resources   func(M) int // their number
+	resources   func(M) int   // their number
+	shared      func(M) int64 // bytes of texts that the decoder shares
 	adopt       func(M, fromsentry.Source)
 }
 
 var (
 	otlpTraces = otlp[ptrace.Traces]{otlpsize.Traces, 1, new(ptrace.ProtoUnmarshaler).UnmarshalTraces, new(ptrace.JSONUnmarshaler).UnmarshalTraces,
-		func(m ptrace.Traces) int { return m.ResourceSpans().Len() }, fromsentry.AdoptTraces}
+		func(m ptrace.Traces) int { return m.ResourceSpans().Len() }, none[ptrace.Traces], fromsentry.AdoptTraces}
 	otlpLogs = otlp[plog.Logs]{otlpsize.Logs, 1, new(plog.ProtoUnmarshaler).UnmarshalLogs, new(plog.JSONUnmarshaler).UnmarshalLogs,
-		func(m plog.Logs) int { return m.ResourceLogs().Len() }, fromsentry.AdoptLogs}
+		func(m plog.Logs) int { return m.ResourceLogs().Len() }, none[plog.Logs], fromsentry.AdoptLogs}
 	otlpMetrics = otlp[pmetric.Metrics]{otlpsize.Metrics, 1, new(pmetric.ProtoUnmarshaler).UnmarshalMetrics, new(pmetric.JSONUnmarshaler).UnmarshalMetrics,
-		func(m pmetric.Metrics) int { return m.ResourceMetrics().Len() }, fromsentry.AdoptMetrics}
+		func(m pmetric.Metrics) int { return m.ResourceMetrics().Len() }, none[pmetric.Metrics], fromsentry.AdoptMetrics}
 	otlpProfiles = otlp[pprofile.Profiles]{otlpsize.Profiles, 2, new(pprofile.ProtoUnmarshaler).UnmarshalProfiles, new(pprofile.JSONUnmarshaler).UnmarshalProfiles,
-		func(m pprofile.Profiles) int { return m.ResourceProfiles().Len() }, fromsentry.AdoptProfiles}
+		func(m pprofile.Profiles) int { return m.ResourceProfiles().Len() }, sharedTexts, fromsentry.AdoptProfiles}
 )
+
+func none[M any](M) int64 { return 0 }
+
+// sharedTexts returns the bytes of the texts of resources and scopes. Any number of them may refer
+// to one text of the dictionary, and personal data and secrets are removed from each.
+func sharedTexts(m pprofile.Profiles) (bytes int64) {
+	for _, resource := range m.ResourceProfiles().All() {
+		bytes += textsOf(resource.Resource().Attributes())
+		for _, scope := range resource.ScopeProfiles().All() {
+			bytes += textsOf(scope.Scope().Attributes())
+		}
+	}
+	return bytes
+}
+
+func textsOf(attributes pcommon.Map) (bytes int64) {
+	for key, value := range attributes.All() {
+		bytes += int64(len(key)) + textsOfValue(value)
+	}
+	return bytes
+}
+
+func textsOfValue(value pcommon.Value) (bytes int64) {
+	switch value.Type() {
+	case pcommon.ValueTypeStr:
+		bytes = int64(len(value.Str()))
+	case pcommon.ValueTypeMap:
+		bytes = textsOf(value.Map())
+	case pcommon.ValueTypeSlice:
+		for _, element := range value.Slice().All() {
+			bytes += textsOfValue(element)
+		}
+	}
+	return bytes
+}
 
 func (t *Translation) otlpTraces(item *sentry.Item) Result {
 	return adopted(t, item, &otlpTraces, func(traces ptrace.Traces) []Delivery { return t.spansDelivery(traces, false) })
@@ -65,7 +102,7 @@ func (t *Translation) otlpProfiles(item *sentry.Item) Result {
 func adopted[M any](t *Translation, item *sentry.Item, o *otlp[M], deliver func(M) []Delivery) Result {
 	message, why := o.decode(t, item)
 	if why == nil {
-		why = t.reserve(int64(o.resources(message)) * t.source.AdoptedWeight())
+		why = t.reserve(int64(o.resources(message))*t.source.AdoptedWeight() + o.copies*o.shared(message))
 	}
 	if why != nil {
 		return Result{Unusable: why}

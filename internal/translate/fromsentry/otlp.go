@@ -148,6 +148,7 @@ func AdoptProfiles(data pprofile.Profiles, src Source) {
 			attr.RemovePersonalIn(entry.Value())
 		}
 	}
+	dictionary.Compact(data) // texts of removed attributes of resources and scopes
 }
 
 // adopt assigns a resource to the project. A client may send a key several times, and consumers
