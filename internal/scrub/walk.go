@@ -467,5 +467,5 @@ func (w *walker) plain(text string, set *ruleset, key string) string {
 // isLocated reports whether a code name is a URL that may have a password or parameters. No other
 // part of a code name is data.
 func isLocated(text string) bool {
-	return strings.Contains(text, "//") && strings.IndexAny(text, "@?") >= 0
+	return strings.Contains(text, "//") && strings.ContainsAny(text, "@?")
 }
