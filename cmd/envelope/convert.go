@@ -18,7 +18,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 var convertCommand = command{
@@ -149,7 +150,8 @@ func selectType(messages []pprofile.Profiles, name string) (selected []pprofile.
 	for _, message := range messages {
 		eachScope(message, func(scope pprofile.ScopeProfiles) {
 			scope.Profiles().RemoveIf(func(p pprofile.Profile) bool {
-				return typeOf(message, p) != name && measureOf(message, p) != name
+				t := typeOf(message, p)
+				return t.Name != name && t.Measure(p.Period()).Name != name
 			})
 		})
 		if len(profilesOf(message)) > 0 {
@@ -164,22 +166,13 @@ func typesIn(messages []pprofile.Profiles) map[string]bool {
 	types := map[string]bool{}
 	for _, message := range messages {
 		for _, p := range profilesOf(message) {
-			types[measureOf(message, p)] = true
+			types[typeOf(message, p).Measure(p.Period()).Name] = true
 		}
 	}
 	return types
 }
 
-// typeOf returns the type of the values in a profile, or "" if it is unknown.
-func typeOf(message pprofile.Profiles, p pprofile.Profile) string {
-	table, index := message.Dictionary().StringTable(), int(p.SampleType().TypeStrindex())
-	if index < 0 || index >= table.Len() {
-		return ""
-	}
-	return table.At(index)
-}
-
-// measureOf returns the type that the weights of a profile measure.
-func measureOf(message pprofile.Profiles, p pprofile.Profile) string {
-	return timeline.NewReader(message.Dictionary()).Read(p).Measure.Type
+func typeOf(message pprofile.Profiles, p pprofile.Profile) sampletype.Type {
+	t, _ := sampletype.Of(dictionary.NewView(message.Dictionary()), p) // without the names that do not exist
+	return t
 }
