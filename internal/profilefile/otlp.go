@@ -20,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // readOTLPJSON reads one message per line, as the collector's file exporter writes them, or
@@ -300,10 +301,10 @@ func signalOf(message []byte) signal {
 	if otlpsize.HasDictionary(message) {
 		return signalProfiles
 	}
-	for resource := range within(message, 1) {
+	for resource := range wire.Within(message, 1) {
 		for _, scopes := range []protowire.Number{2, libraries} {
-			for scope := range within(resource, scopes) {
-				for record := range within(scope, 2) {
+			for scope := range wire.Within(resource, scopes) {
+				for record := range wire.Within(scope, 2) {
 					if found := signalOfRecord(record); found != signalProfiles {
 						return found
 					}
@@ -332,12 +333,8 @@ const libraries = 1000
 //	11       bytes     fixed64      bytes    bytes
 func signalOfRecord(record []byte) signal {
 	span, log, profile, metric, named, data, content := false, false, false, true, false, false, false
-	for len(record) > 0 {
-		number, kind, n := protowire.ConsumeField(record)
-		if n < 0 {
-			break
-		}
-		record = record[n:]
+	for field := range wire.Fields(record) {
+		number, kind := field.Number, field.Kind
 		isMetric := kind == protowire.BytesType && number != 4 && number != 6 && number != 8 && number <= 12
 		metric = metric && isMetric
 		data = data || isMetric && (number == 5 || number == 7 || number >= 9 && number <= 11)
@@ -372,27 +369,4 @@ func signalOfRecord(record []byte) signal {
 		return signalLogs // without a time
 	}
 	return signalProfiles
-}
-
-// within iterates over the messages in a field.
-func within(message []byte, number protowire.Number) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for len(message) > 0 {
-			at, kind, tag := protowire.ConsumeTag(message)
-			if tag < 0 {
-				return
-			}
-			n := protowire.ConsumeFieldValue(at, kind, message[tag:])
-			if n < 0 {
-				return
-			}
-			if at == number && kind == protowire.BytesType {
-				content, _ := protowire.ConsumeBytes(message[tag:])
-				if !yield(content) {
-					return
-				}
-			}
-			message = message[tag+n:]
-		}
-	}
 }

@@ -4,6 +4,8 @@ package dialect
 
 import (
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // Version is a version of OTLP that changed the encoding of profiles.
@@ -23,14 +25,14 @@ const (
 // recognize determines the version of an encoded request from the types of its fields. The first
 // evidence decides; the rest of the message is not checked.
 func recognize(request []byte) Version {
-	for f := range fields(request) {
-		if f.number > 2 && f.number <= 8 { // tables; later versions may add other fields
+	for f := range wire.Fields(request) {
+		if f.Number > 2 && f.Number <= 8 { // tables; later versions may add other fields
 			return V1_6
 		}
 	}
-	for resource := range within(request, 1) {
-		for scope := range within(resource, 2) {
-			for profile := range within(scope, 2) {
+	for resource := range wire.Within(request, 1) {
+		for scope := range wire.Within(resource, 2) {
+			for profile := range wire.Within(scope, 2) {
 				if v := recognizeProfile(profile); v != unclear {
 					return v
 				}
@@ -42,27 +44,27 @@ func recognize(request []byte) Version {
 
 func recognizeProfile(profile []byte) Version {
 	var old, id, format, payload, twelfth bool
-	for f := range fields(profile) { // in any order: the collector writes them backwards
+	for f := range wire.Fields(profile) { // in any order: the collector writes them backwards
 		switch {
-		case f.is(4, protowire.BytesType): // location_table
+		case f.Is(4, protowire.BytesType): // location_table
 			return V1_5
-		case f.is(3, protowire.BytesType), f.is(5, protowire.VarintType), f.is(6, protowire.BytesType):
+		case f.Is(3, protowire.BytesType), f.Is(5, protowire.VarintType), f.Is(6, protowire.BytesType):
 			return V1_7 // location_indices, duration_nanos, period_type
-		case f.is(8, protowire.BytesType), f.is(9, protowire.VarintType):
+		case f.Is(8, protowire.BytesType), f.Is(9, protowire.VarintType):
 			old = true // profile_id, dropped_attributes_count
-		case f.number == 7:
-			id = len(f.bytes) == 16
-		case f.number == 9:
+		case f.Number == 7:
+			id = len(f.Bytes) == 16
+		case f.Number == 9:
 			format = true
-		case f.number == 10:
+		case f.Number == 10:
 			payload = true
-		case f.number == 12:
+		case f.Number == 12:
 			twelfth = true
 		}
 	}
 	old = old || payload && !format || twelfth && !id // original_payload_format, attribute_indices
 	version := unclear
-	for sample := range within(profile, 2) {
+	for sample := range wire.Within(profile, 2) {
 		if version = recognizeSample(sample); version != unclear {
 			break
 		}
@@ -76,16 +78,16 @@ func recognizeProfile(profile []byte) Version {
 // recognizeSample distinguishes 1.9 from 1.10, see the table in the package comment. link_index is
 // never a list, and an index has 32 bits.
 func recognizeSample(sample []byte) Version {
-	for f := range fields(sample) {
+	for f := range wire.Fields(sample) {
 		switch {
-		case f.number == 6: // timestamps_unix_nano
+		case f.Number == 6: // timestamps_unix_nano
 			return V1_7
-		case f.is(3, protowire.BytesType):
+		case f.Is(3, protowire.BytesType):
 			return V1_9
-		case f.is(4, protowire.BytesType):
+		case f.Is(4, protowire.BytesType):
 			return V1_10
-		case f.number == 2:
-			for v := range f.eachVarint() {
+		case f.Number == 2:
+			for v := range f.Varints() {
 				if int64(v) != int64(int32(v)) {
 					return V1_9
 				}

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // Encode returns a request of the current dialect in another version, which is 1.9 or 1.10.
@@ -21,8 +23,8 @@ func Encode(request []byte, to Version, inline bool) ([]byte, error) {
 		return request, nil
 	}
 	r := references{left: maxGrowth*len(request) + minLimit}
-	for dictionary := range within(request, 2) {
-		for text := range within(dictionary, 5) {
+	for dictionary := range wire.Within(request, 2) {
+		for text := range wire.Within(dictionary, 5) {
 			r.texts = append(r.texts, text)
 		}
 	}
@@ -59,14 +61,14 @@ var inRequest = func() *place {
 // rewrite appends a message without its references. It recurses as deeply as the message is nested,
 // which is safe because the collector's encoder has written it.
 func (r *references) rewrite(to, message []byte, in *place) []byte {
-	for f := range fields(message) {
-		switch sub := in.fields[f.number]; {
-		case in.key != 0 && f.is(in.key, protowire.VarintType):
-			to = appendBytes(to, in.text, r.text(f.varint))
-		case sub != nil && f.kind == protowire.BytesType:
-			to = appendBytes(to, f.number, r.rewrite(nil, f.bytes, sub))
+	for f := range wire.Fields(message) {
+		switch sub := in.fields[f.Number]; {
+		case in.key != 0 && f.Is(in.key, protowire.VarintType):
+			to = appendBytes(to, in.text, r.text(f.Varint))
+		case sub != nil && f.Kind == protowire.BytesType:
+			to = appendBytes(to, f.Number, r.rewrite(nil, f.Bytes, sub))
 		default:
-			to = appendField(to, f.number, f)
+			to = appendField(to, f.Number, f)
 		}
 	}
 	return to

@@ -6,6 +6,8 @@ import (
 	"bytes"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // numbering maps the field numbers of a message to new ones. Other numbers stay the same.
@@ -24,10 +26,10 @@ var (
 // numbers are below 16, so tags have one byte and lengths do not change.
 func renumbered(request []byte, profiles, samples numbering) []byte {
 	request = bytes.Clone(request)
-	for resource := range within(request, 1) {
-		for scope := range within(resource, 2) {
-			for profile := range within(scope, 2) {
-				for sample := range within(profile, 2) {
+	for resource := range wire.Within(request, 1) {
+		for scope := range wire.Within(resource, 2) {
+			for profile := range wire.Within(scope, 2) {
+				for sample := range wire.Within(profile, 2) {
 					samples.apply(sample)
 				}
 				profiles.apply(profile)
@@ -42,9 +44,9 @@ func (n numbering) apply(message []byte) {
 	if len(n) == 0 {
 		return
 	}
-	for f := range fields(message) {
-		if number, ok := n[f.number]; ok && message[f.tag] < 0x80 { // a longer tag is valid, but no encoder writes it
-			message[f.tag] = byte(protowire.EncodeTag(number, f.kind))
+	for f := range wire.Fields(message) {
+		if number, ok := n[f.Number]; ok && message[f.Tag] < 0x80 { // a longer tag is valid, but no encoder writes it
+			message[f.Tag] = byte(protowire.EncodeTag(number, f.Kind))
 		}
 	}
 }

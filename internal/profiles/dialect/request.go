@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // Decode returns an encoded request in the current dialect, and its original version. It returns
@@ -118,16 +119,16 @@ func verify(request []byte, reserve func(int) error) error {
 // producerOf returns the producer of a request that cannot be decoded. Resources and scopes are
 // the same in all versions.
 func producerOf(request []byte) string {
-	for resource := range within(request, 1) {
+	for resource := range wire.Within(request, 1) {
 		var head []byte
-		for f := range fields(resource) {
-			if f.number == 1 {
+		for f := range wire.Fields(resource) {
+			if f.Number == 1 {
 				head = appendField(head, 1, f)
 			}
 		}
-		for scope := range within(resource, 2) {
-			for f := range fields(scope) {
-				if f.number == 1 {
+		for scope := range wire.Within(resource, 2) {
+			for f := range wire.Fields(scope) {
+				if f.Number == 1 {
 					head = appendBytes(head, 2, appendField(nil, 1, f))
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // A request of OTLP 1.7 differs from a current one as follows:
@@ -25,7 +27,7 @@ import (
 func fromRanges(request []byte, limit int) ([]byte, error) {
 	t := &ranges{stacks: map[string]uint64{"": 0}, limit: limit}
 	var dictionary []byte
-	for f := range within(request, 2) {
+	for f := range wire.Within(request, 2) {
 		if dictionary != nil {
 			return nil, errors.New("it has several dictionaries")
 		}
@@ -33,7 +35,7 @@ func fromRanges(request []byte, limit int) ([]byte, error) {
 	}
 	tables := tables1_7(dictionary)
 	var out []byte
-	for resource := range within(request, 1) {
+	for resource := range wire.Within(request, 1) {
 		translated, err := t.resource(resource)
 		if err != nil {
 			return nil, err
@@ -75,7 +77,7 @@ func tables1_7(dictionary []byte) (out []byte) {
 	for i, translated := range []func([]byte) []byte{mapping, location, unchanged, unchanged} {
 		number := protowire.Number(i + 1)
 		out = appendBytes(out, number, nil)
-		for entry := range within(dictionary, number) {
+		for entry := range wire.Within(dictionary, number) {
 			out = appendBytes(out, number, translated(entry))
 		}
 	}
@@ -85,7 +87,7 @@ func tables1_7(dictionary []byte) (out []byte) {
 // appendAttributes appends the tables of strings and of attributes.
 func appendAttributes(out, dictionary []byte) []byte {
 	keys, texts := map[string]uint64{}, uint64(0)
-	for text := range within(dictionary, 5) {
+	for text := range wire.Within(dictionary, 5) {
 		out = appendBytes(out, 5, text)
 		if _, ok := keys[string(text)]; !ok {
 			keys[string(text)] = texts
@@ -93,28 +95,28 @@ func appendAttributes(out, dictionary []byte) []byte {
 		texts++
 	}
 	units := map[uint64]uint64{}
-	for unit := range within(dictionary, 7) {
+	for unit := range wire.Within(dictionary, 7) {
 		key, value := uint64(0), uint64(0)
-		for f := range fields(unit) {
-			switch f.number {
+		for f := range wire.Fields(unit) {
+			switch f.Number {
 			case 1:
-				key = f.varint
+				key = f.Varint
 			case 2:
-				value = f.varint
+				value = f.Varint
 			}
 		}
 		units[key] = value
 	}
 	out = appendBytes(out, 6, nil)
-	for entry := range within(dictionary, 6) {
+	for entry := range wire.Within(dictionary, 6) {
 		var key string
 		var value []byte
-		for f := range fields(entry) {
-			switch f.number {
+		for f := range wire.Fields(entry) {
+			switch f.Number {
 			case 1:
-				key = string(f.bytes)
+				key = string(f.Bytes)
 			case 2:
-				value = f.bytes
+				value = f.Bytes
 			}
 		}
 		index, ok := keys[key]
@@ -134,10 +136,10 @@ func appendAttributes(out, dictionary []byte) []byte {
 }
 
 func mapping(old []byte) (out []byte) {
-	for f := range fields(old) {
-		switch f.number {
+	for f := range wire.Fields(old) {
+		switch f.Number {
 		case 1, 2, 3, 4:
-			out = appendField(out, f.number, f)
+			out = appendField(out, f.Number, f)
 		case 5:
 			out = appendPacked(out, 5, shifted(f))
 		}
@@ -146,14 +148,14 @@ func mapping(old []byte) (out []byte) {
 }
 
 func location(old []byte) (out []byte) {
-	for f := range fields(old) {
-		switch f.number {
+	for f := range wire.Fields(old) {
+		switch f.Number {
 		case 1: // absent: no mapping
-			out = appendVarint(out, 1, f.varint+1)
+			out = appendVarint(out, 1, f.Varint+1)
 		case 2:
 			out = appendField(out, 2, f)
 		case 3:
-			out = appendBytes(out, 3, line(f.bytes))
+			out = appendBytes(out, 3, line(f.Bytes))
 		case 5:
 			out = appendPacked(out, 4, shifted(f))
 		}
@@ -163,32 +165,32 @@ func location(old []byte) (out []byte) {
 
 func line(old []byte) (out []byte) {
 	function := uint64(0)
-	for f := range fields(old) {
-		switch f.number {
+	for f := range wire.Fields(old) {
+		switch f.Number {
 		case 1:
-			function = f.varint
+			function = f.Varint
 		case 2, 3:
-			out = appendField(out, f.number, f)
+			out = appendField(out, f.Number, f)
 		}
 	}
 	return appendVarint(out, 1, function+1)
 }
 
 // shifted returns the indices of a list in tables with an empty first entry.
-func shifted(f field) (indices []int32) {
-	for i := range f.eachVarint() {
+func shifted(f wire.Field) (indices []int32) {
+	for i := range f.Varints() {
 		indices = append(indices, int32(i)+1)
 	}
 	return indices
 }
 
 func (t *ranges) resource(old []byte) (out []byte, err error) {
-	for f := range fields(old) {
-		if f.number != 2 {
-			out = appendField(out, f.number, f)
+	for f := range wire.Fields(old) {
+		if f.Number != 2 {
+			out = appendField(out, f.Number, f)
 			continue
 		}
-		scope, err := t.scope(f.bytes)
+		scope, err := t.scope(f.Bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -198,12 +200,12 @@ func (t *ranges) resource(old []byte) (out []byte, err error) {
 }
 
 func (t *ranges) scope(old []byte) (out []byte, err error) {
-	for f := range fields(old) {
-		if f.number != 2 {
-			out = appendField(out, f.number, f)
+	for f := range wire.Fields(old) {
+		if f.Number != 2 {
+			out = appendField(out, f.Number, f)
 			continue
 		}
-		profiles, err := t.profile(f.bytes)
+		profiles, err := t.profile(f.Bytes)
 		if err != nil {
 			return nil, err
 		}
@@ -217,14 +219,14 @@ func (t *ranges) profile(old []byte) (out []byte, err error) {
 	var head, first []byte // fields of all new profiles, and of the first one only
 	var types [][]byte
 	var locations []int32
-	for f := range fields(old) {
-		switch f.number {
+	for f := range wire.Fields(old) {
+		switch f.Number {
 		case 1:
-			types = append(types, f.bytes)
+			types = append(types, f.Bytes)
 		case 3:
 			locations = append(locations, shifted(f)...)
 		case 4:
-			head = appendFixed64(head, 3, f.varint)
+			head = appendFixed64(head, 3, f.Varint)
 		case 5:
 			head = appendField(head, 4, f)
 		case 6:
@@ -234,13 +236,13 @@ func (t *ranges) profile(old []byte) (out []byte, err error) {
 		case 14:
 			head = appendPacked(head, 11, shifted(f))
 		case 10, 11, 12, 13:
-			first = appendField(first, f.number-3, f)
+			first = appendField(first, f.Number-3, f)
 		}
 	}
 	known := map[[2]uint64]uint64{}
 	for i, sampleType := range types {
 		profile := appendBytes(nil, 1, sampleType)
-		for sample := range within(old, 2) {
+		for sample := range wire.Within(old, 2) {
 			translated, err := t.sample(sample, i, len(types), locations, known)
 			if err != nil {
 				return nil, err
@@ -263,18 +265,18 @@ func (t *ranges) profile(old []byte) (out []byte, err error) {
 func (t *ranges) sample(old []byte, of, types int, locations []int32, known map[[2]uint64]uint64) (out []byte, err error) {
 	var at [2]uint64 // start and length
 	var values, times []uint64
-	for f := range fields(old) {
-		switch f.number {
+	for f := range wire.Fields(old) {
+		switch f.Number {
 		case 1, 2:
-			at[f.number-1] = f.varint
+			at[f.Number-1] = f.Varint
 		case 3:
-			values = slices.AppendSeq(values, f.eachVarint())
+			values = slices.AppendSeq(values, f.Varints())
 		case 4:
 			out = appendPacked(out, 2, shifted(f))
 		case 5: // absent: no link
-			out = appendVarint(out, 3, f.varint+1)
+			out = appendVarint(out, 3, f.Varint+1)
 		case 6:
-			times = slices.AppendSeq(times, f.eachVarint())
+			times = slices.AppendSeq(times, f.Varints())
 		}
 	}
 	stack, ok := known[at]

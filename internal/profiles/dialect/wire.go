@@ -3,95 +3,10 @@
 package dialect
 
 import (
-	"iter"
-
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
-
-// field is one field of an encoded protobuf message.
-type field struct {
-	number protowire.Number
-	kind   protowire.Type
-	tag    int    // the position of its tag in the message
-	varint uint64 // the value of a number
-	bytes  []byte // the value of a length-delimited field
-}
-
-// is reports whether the field has the given number and type.
-func (f field) is(number protowire.Number, kind protowire.Type) bool {
-	return f.number == number && f.kind == kind
-}
-
-// fields iterates over the fields of a message. It ends at the first malformed field, which the
-// decoder of the result will report.
-func fields(message []byte) iter.Seq[field] {
-	return func(yield func(field) bool) {
-		for at := 0; at < len(message); {
-			f, size := next(message[at:])
-			if size < 0 {
-				return
-			}
-			f.tag = at
-			if !yield(f) {
-				return
-			}
-			at += size
-		}
-	}
-}
-
-// next returns the first field of a message and its size, which is negative if it is malformed.
-func next(message []byte) (f field, size int) {
-	number, kind, tag := protowire.ConsumeTag(message)
-	if tag < 0 {
-		return field{}, tag
-	}
-	f, n := field{number: number, kind: kind}, 0
-	switch kind {
-	case protowire.VarintType:
-		f.varint, n = protowire.ConsumeVarint(message[tag:])
-	case protowire.Fixed64Type:
-		f.varint, n = protowire.ConsumeFixed64(message[tag:])
-	case protowire.BytesType:
-		f.bytes, n = protowire.ConsumeBytes(message[tag:])
-	case protowire.Fixed32Type:
-		_, n = protowire.ConsumeFixed32(message[tag:])
-	default:
-		n = -1 // OTLP has no groups
-	}
-	if n < 0 {
-		return field{}, n
-	}
-	return f, tag + n
-}
-
-// within iterates over the contents of all fields with a number.
-func within(message []byte, number protowire.Number) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		for f := range fields(message) {
-			if f.is(number, protowire.BytesType) && !yield(f.bytes) {
-				return
-			}
-		}
-	}
-}
-
-// eachVarint iterates over a repeated number, packed or not.
-func (f field) eachVarint() iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		if f.kind != protowire.BytesType {
-			yield(f.varint)
-			return
-		}
-		for rest := f.bytes; len(rest) > 0; {
-			v, n := protowire.ConsumeVarint(rest)
-			if n < 0 || !yield(v) {
-				return
-			}
-			rest = rest[n:]
-		}
-	}
-}
 
 func appendBytes(to []byte, number protowire.Number, value []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), value)
@@ -106,14 +21,14 @@ func appendFixed64(to []byte, number protowire.Number, value uint64) []byte {
 }
 
 // appendField copies a field and changes its number.
-func appendField(to []byte, number protowire.Number, f field) []byte {
-	switch f.kind {
+func appendField(to []byte, number protowire.Number, f wire.Field) []byte {
+	switch f.Kind {
 	case protowire.VarintType:
-		return appendVarint(to, number, f.varint)
+		return appendVarint(to, number, f.Varint)
 	case protowire.Fixed64Type:
-		return appendFixed64(to, number, f.varint)
+		return appendFixed64(to, number, f.Varint)
 	case protowire.BytesType:
-		return appendBytes(to, number, f.bytes)
+		return appendBytes(to, number, f.Bytes)
 	}
 	return to // no message of OTLP profiles has another type
 }

@@ -11,6 +11,8 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 )
 
 // Max is the maximum memory of a decoded message, in bytes. Readers may decode a message twice, and
@@ -177,12 +179,10 @@ func (m *Message) estimate(data []byte, depth, limit int) (memory int, err error
 
 // HasDictionary reports whether a message has profiles.
 func HasDictionary(message []byte) bool {
-	for len(message) > 0 {
-		number, _, n := protowire.ConsumeField(message)
-		if n < 0 || number == dictionaryField {
-			return n >= 0
+	for f := range wire.Fields(message) {
+		if f.Number == dictionaryField {
+			return true
 		}
-		message = message[n:]
 	}
 	return false
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -128,53 +129,27 @@ func messages(data []byte, depth int) (count int) {
 // keyBytes returns the size of the keys of all labels.
 func keyBytes(data []byte) (sum int) {
 	var texts []int // lengths
-	eachMessage(data, profileString, func(text []byte) { texts = append(texts, len(text)) })
-	eachMessage(data, profileSample, func(sample []byte) {
-		eachMessage(sample, sampleLabel, func(label []byte) {
-			if key := numberOf(label, labelKey); key < uint64(len(texts)) {
+	for text := range wire.Within(data, profileString) {
+		texts = append(texts, len(text))
+	}
+	for sample := range wire.Within(data, profileSample) {
+		for label := range wire.Within(sample, sampleLabel) {
+			if key := keyOf(label); key < uint64(len(texts)) {
 				sum += texts[key]
 			}
-		})
-	})
+		}
+	}
 	return sum
 }
 
-// eachMessage visits the messages, or texts, of a field. It stops where the encoding is broken.
-func eachMessage(data []byte, field protowire.Number, visit func([]byte)) {
-	for len(data) > 0 {
-		number, kind, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return
+// keyOf returns the key of a label: the last one, as decoders do.
+func keyOf(label []byte) (key uint64) {
+	for f := range wire.Fields(label) {
+		if f.Is(labelKey, protowire.VarintType) {
+			key = f.Varint
 		}
-		data = data[n:]
-		if number == field && kind == protowire.BytesType {
-			part, _ := protowire.ConsumeBytes(data)
-			visit(part)
-		}
-		if n = protowire.ConsumeFieldValue(number, kind, data); n < 0 {
-			return
-		}
-		data = data[n:]
 	}
-}
-
-// numberOf returns the last number of a field.
-func numberOf(message []byte, field protowire.Number) (value uint64) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return value
-		}
-		message = message[n:]
-		if number == field && kind == protowire.VarintType {
-			value, _ = protowire.ConsumeVarint(message)
-		}
-		if n = protowire.ConsumeFieldValue(number, kind, message); n < 0 {
-			return value
-		}
-		message = message[n:]
-	}
-	return value
+	return key
 }
 
 type reader struct {
