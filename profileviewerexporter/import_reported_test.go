@@ -23,9 +23,14 @@ import (
 // the same losses. Both use profilefile.Read.
 func TestImportIsThatOfTheTool(t *testing.T) {
 	h := start(t, nil)
-	files, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata/reported/*"))
-	require.NoError(t, err)
-	require.Greater(t, len(files), 25)
+	var files []string
+	// Neither judged.json nor versions.json is a profile.
+	for _, pattern := range []string{"testdata/reported/*", "testdata/foreign/*/[^jv]*.*", "internal/profiles/pprof/testdata/foreign/*.gz"} {
+		found, err := filepath.Glob(filepath.Join(golden.Root(t), pattern))
+		require.NoError(t, err)
+		files = append(files, found...)
+	}
+	require.Greater(t, len(files), 80)
 	accepted := 0
 	for _, name := range files {
 		data, err := os.ReadFile(name)

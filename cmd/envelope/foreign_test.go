@@ -95,7 +95,8 @@ var foreignLosses = map[string][]string{
 	"fractional-none.json":             {"fractions of values, which are rounded"},
 }
 
-// TestForeignFiles: the files of other tools have the numbers of their judges, in all outputs.
+// TestForeignFiles: the files of other tools are recognized, and have the numbers of their judges in
+// all outputs.
 func TestForeignFiles(t *testing.T) {
 	for format, least := range map[string]int{profilefile.Firefox: 10 + 47, profilefile.CPUProfile: 10, profilefile.Collapsed: 10, profilefile.Speedscope: 10} {
 		files := foreignFiles(t, format)
@@ -107,8 +108,9 @@ func TestForeignFiles(t *testing.T) {
 }
 
 func (f foreign) check(t *testing.T) {
-	content, err := profilefile.Readers[f.format](f.data, testOptions)
+	format, content, err := profilefile.Read(profilefile.File{Data: f.data}, "", testOptions)
 	require.NoError(t, err)
+	require.Equal(t, f.format, format)
 	message := content.Profiles[0]
 	dictionarytest.MustBeValid(t, message)
 	require.Empty(t, conformance.Check(message))
