@@ -111,14 +111,20 @@ type Builder struct {
 func NewBuilder(o Options) *Builder {
 	b := &Builder{message: pprofile.NewProfiles(), options: o, nodes: make([]node, 1), known: map[call]Node{}, lossOf: map[string]int{}}
 	b.Builder = dictionary.NewBuilder(b.message.Dictionary())
-	resource := b.message.ResourceProfiles().AppendEmpty()
-	resource.SetSchemaUrl(semconv.SchemaURL)
+	resource := b.addResource()
 	if o.Name != "" {
 		resource.Resource().Attributes().PutStr(semconv.ServiceName, o.Name)
 	}
+	return b
+}
+
+// addResource adds a resource, for the profiles that are added later.
+func (b *Builder) addResource() pprofile.ResourceProfiles {
+	resource := b.message.ResourceProfiles().AppendEmpty()
+	resource.SetSchemaUrl(semconv.SchemaURL)
 	b.scope = resource.ScopeProfiles().AppendEmpty()
 	b.scope.SetSchemaUrl(semconv.SchemaURL)
-	return b
+	return resource
 }
 
 // SetName sets the name of the service, if the options have none.
@@ -134,11 +140,10 @@ func (b *Builder) Process(id int64, name string) {
 	all := b.message.ResourceProfiles()
 	resource := all.At(all.Len() - 1)
 	if b.scope.Profiles().Len() > 0 {
-		resource = all.AppendEmpty()
+		resource = b.addResource()
 		if service, ok := all.At(0).Resource().Attributes().Get(semconv.ServiceName); ok {
 			resource.Resource().Attributes().PutStr(semconv.ServiceName, service.Str())
 		}
-		b.scope = resource.ScopeProfiles().AppendEmpty()
 	}
 	if id > 0 {
 		resource.Resource().Attributes().PutInt(semconv.ProcessPID, id)
