@@ -23,10 +23,11 @@ type statement struct {
 // it is a literal, and in SQLite a literal unless a column has the name. Sentry's servers remove a
 // query with a sensitive word as a whole, so texts of unknown databases are literals.
 var namesInDoubleQuotes = map[string]bool{
-	"postgresql": true, "aws.redshift": true, "redshift": true, "cockroachdb": true, "oracle": true, "oracle.db": true, "mssql": true,
-	"microsoft.sql_server": true, "db2": true, "ibm.db2": true, "cassandra": true, "clickhouse": true, "derby": true, "firebird": true,
-	"firebirdsql": true, "duckdb": true, "h2": true, "h2database": true, "hanadb": true, "sap.hana": true, "hsqldb": true, "netezza": true, "ibm.netezza": true, "pgsql": true, "postgres": true,
-	"snowflake": true, "sqlsrv": true, "teradata": true, "trino": true, "vertica": true,
+	"aws.redshift": true, "cassandra": true, "clickhouse": true, "cockroachdb": true, "db2": true, "derby": true, "duckdb": true,
+	"firebird": true, "firebirdsql": true, "h2": true, "h2database": true, "hanadb": true, "hsqldb": true, "ibm.db2": true,
+	"ibm.netezza": true, "microsoft.sql_server": true, "mssql": true, "netezza": true, "oracle": true, "oracle.db": true, "pgsql": true,
+	"postgres": true, "postgresql": true, "redshift": true, "sap.hana": true, "snowflake": true, "sqlsrv": true, "teradata": true,
+	"trino": true, "vertica": true,
 }
 
 // namesInBrackets has the databases in which a text in square brackets is a name.
@@ -184,7 +185,7 @@ func (s *statement) isPlaceholder(text string) bool {
 		s.certain && (strings.HasPrefix(text, ":") || strings.HasPrefix(text, "@")):
 		end = 1 + wordLength(text[1:])
 	}
-	return end > 0 && (end == len(text) || strings.IndexByte(" \t\r\n,;)", text[end]) >= 0 || strings.HasPrefix(text[end:], "::"))
+	return end > 0 && (isOneOf(text, end, " \t\r\n,;)") || strings.HasPrefix(text[end:], "::"))
 }
 
 // wordLength returns the length of a word at the start of a text.

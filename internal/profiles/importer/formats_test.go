@@ -24,6 +24,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/speedscope"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
@@ -246,6 +247,24 @@ func TestCollapsedLines(t *testing.T) {
 	_, _, err = collapsed.Read([]byte("A text\nwith lines\nof chapter 1\n"), options)
 	assert.ErrorContains(t, err, "1 lines have")
 	assert.ErrorContains(t, err, "2 have not")
+}
+
+// TestProcesses: the resources of all processes state the same schema and service.
+func TestProcesses(t *testing.T) {
+	b := importer.NewBuilder(importer.Options{Name: "shop"})
+	for _, id := range []int64{7, 8} {
+		b.Process(id, "")
+		out := b.Profile(importer.Type{Shape: importer.Totals, Name: "samples", Unit: "count"})
+		out.Add(importer.Sample{Node: b.Call(0, b.Frame(importer.Frame{Name: "main"})), Value: 1})
+	}
+	message, _, err := b.Finish()
+	require.NoError(t, err)
+	require.Equal(t, 2, message.ResourceProfiles().Len())
+	for i, resource := range message.ResourceProfiles().All() {
+		assert.Equal(t, map[string]any{semconv.ServiceName: "shop", semconv.ProcessPID: int64(7 + i)}, resource.Resource().Attributes().AsRaw())
+		assert.Equal(t, semconv.SchemaURL, resource.SchemaUrl())
+		assert.Equal(t, semconv.SchemaURL, resource.ScopeProfiles().At(0).SchemaUrl())
+	}
 }
 
 // TestManyEntries: a file within the maximum size of an import has so many different frames, stacks
