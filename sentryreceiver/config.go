@@ -185,7 +185,10 @@ func (c *Config) Validate() error {
 		problem("profile_type: is %q, must be %q or %q", c.ProfileType, profileTypeWall, profileTypeCPU)
 	}
 	for i, key := range c.KeepMetricAttributes {
-		if !attr.OfRecording(key) {
+		switch {
+		case key == "" || strings.Contains(key, "*"):
+			problem("keep_metric_attributes[%d]: is %q, must be the full name of an attribute, e.g. %q", i, key, semconv.UserID)
+		case !attr.OfRecording(key):
 			problem("keep_metric_attributes[%d]: is %q, which is on data points already; must be an attribute of single recordings, e.g. %q", i, key, semconv.UserID)
 		}
 	}

@@ -23,6 +23,9 @@ func New(ctx context.Context, config *confighttp.ServerConfig, host component.Ho
 	if config.Auth.HasValue() {
 		handler = withoutChallenge(handler)
 	}
+	if err := missingExtension(config, host.GetExtensions()); err != nil {
+		return nil, err
+	}
 	server, err := config.ToServer(ctx, host.GetExtensions(), set, handler, options...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the HTTP server: %w", err)
@@ -32,6 +35,23 @@ func New(ctx context.Context, config *confighttp.ServerConfig, host component.Ho
 	}
 	server.Handler = replaceHost(server.Handler, config.NetAddr.Endpoint)
 	return server, nil
+}
+
+// missingExtension returns an error that says where to add an extension. Those of confighttp do
+// not, and most often only service::extensions lacks it.
+func missingExtension(config *confighttp.ServerConfig, extensions map[component.ID]component.Component) error {
+	const text = "%s: %q is not an active extension; add it under extensions and service::extensions"
+	if config.Auth.HasValue() {
+		if id := config.Auth.Get().Config.AuthenticatorID; extensions[id] == nil {
+			return fmt.Errorf(text, "auth::authenticator", id)
+		}
+	}
+	for i, middleware := range config.Middlewares {
+		if extensions[middleware.ID] == nil {
+			return fmt.Errorf(text, fmt.Sprintf("middlewares[%d]", i), middleware.ID)
+		}
+	}
+	return nil
 }
 
 // challengeOf returns the challenge for clients without credentials. Only a challenge makes a
