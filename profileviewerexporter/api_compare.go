@@ -93,5 +93,8 @@ func (v *viewer) sideOf(query url.Values, key string) (*selection, error) {
 		}
 		return v.selectionOf(side)
 	}
+	if !query.Has(key) {
+		return nil, badRequest("%s: is missing; set a and b to profiles, or service, and a and b to windows", key)
+	}
 	return v.selectionOf(url.Values{"profile": {query.Get(key)}})
 }

@@ -295,6 +295,7 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.D
 	texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)
 	a.Origin, a.Measure = answer.Nanos(s.origin), catalog.ListMeasure(s.profiles[0].Measure, &texts)
 	a.Total, a.Idle, a.Samples, a.Cut = graph.Tree[0].Total, graph.Idle, graph.Samples, graph.Cut
+	a.Frames = make([]frameAnswer, 0, len(frames.list))
 	for _, frame := range frames.list {
 		texts := answer.PerEntry(maxDrawingTexts, len(frames.list)+1, &a.Omissions)
 		a.Frames = append(a.Frames, describeFrame(graph, frame, &texts))

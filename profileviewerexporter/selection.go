@@ -107,7 +107,7 @@ func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
 // of the first.
 func (v *viewer) profilesWith(link *timeline.Link) (list []*store.Profile, err error) {
 	if link == nil {
-		return nil, badRequest("profile: is missing; set profile, or trace and span")
+		return nil, badRequest("profile: is missing; set profile, or trace and span, or service")
 	}
 	for _, p := range v.store.LinkedProfiles(link.Trace) {
 		if _, has := p.Spans[*link]; has && (len(list) == 0 || list[0].Measure == p.Measure) {
