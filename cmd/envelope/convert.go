@@ -35,7 +35,7 @@ var convertCommand = command{
 	prepare: func(flags *flag.FlagSet) func(environment, []string) error {
 		c := conversion{}
 		flags.StringVar(&c.from, "from", "", "`format` of the input: "+names(profilefile.Readers)+"; default: by content")
-		flags.StringVar(&c.to, "to", "", "`format` of the output: "+names(writers))
+		flags.StringVar(&c.to, "to", "", "`format` of the output, required: "+names(writers))
 		flags.StringVar(&c.out, "out", "", "`file` to write, or - for the standard output, even if binary data would go to a terminal")
 		flags.StringVar(&c.dialect, "dialect", "1.10", "`version` of OTLP to write, for otlp-proto: 1.10, 1.9")
 		flags.StringVar(&c.sampleType, "type", "", "`type` of the values to write if a profile has several, e.g. alloc_space")

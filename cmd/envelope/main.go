@@ -145,6 +145,6 @@ func (c command) help(out io.Writer, flags *flag.FlagSet) {
 	flags.PrintDefaults()
 	fmt.Fprint(out, "\nExamples:\n")
 	for _, example := range c.examples {
-		fmt.Fprintf(out, "  %s\n", example)
+		fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(example, "$OUT/", "")) // a folder of the tests
 	}
 }

@@ -61,7 +61,7 @@ func TestHelp(t *testing.T) {
 		assert.Equal(t, exitOK, exit)
 		assert.Empty(t, errors)
 		for _, example := range c.examples {
-			assert.Contains(t, help, "\n  "+example+"\n")
+			assert.Contains(t, help, "\n  "+strings.ReplaceAll(example, "$OUT/", "")+"\n")
 		}
 		same, _, _ := call(t, "", c.name, "--help")
 		assert.Equal(t, help, same)
