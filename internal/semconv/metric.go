@@ -46,6 +46,13 @@ const (
 	SentryMetricUnit               = "sentry.metric.unit" // a custom one, which ingest does not store as the unit
 )
 
+// Project, on exemplars: an update of a session that has several.
+const (
+	SentrySessionInit              = "sentry.session.init"
+	SentrySessionErrorCount        = "sentry.session.error_count"
+	SentrySessionStartTimeUnixNano = "sentry.session.start_time_unix_nano"
+)
+
 // OTel, on exemplars: IDs of requests and messages.
 const (
 	HTTPRequestID                  = "http.request.id"

@@ -36,6 +36,7 @@ var verdicts = map[sentry.ItemType]func(*sentry.EnvelopeHeader, *sentry.Item) st
 	sentry.ItemEvent:        eventVerdict,
 	sentry.ItemLog:          logsVerdict,
 	sentry.ItemTraceMetric:  metricsVerdict,
+	sentry.ItemSession:      sessionVerdict,
 	sentry.ItemSessions:     sessionsVerdict,
 	sentry.ItemClientReport: clientReportVerdict,
 	sentry.ItemCheckIn:      checkInVerdict,

@@ -5,6 +5,7 @@ package fakesentry
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -33,10 +34,42 @@ type ingestSessions struct {
 		Exited, Errored, Abnormal, Crashed, Unhandled uint32
 		DistinctID                                    *string `json:"did"`
 	}
-	Attributes *struct {
-		Release     *string
-		Environment *string
-	} `json:"attrs"`
+	Attributes *ingestSessionAttributes `json:"attrs"`
+}
+
+type ingestSessionAttributes struct {
+	Release     *string
+	Environment *string
+}
+
+type ingestSession struct {
+	ID                string  `json:"sid"`
+	DistinctID        *string `json:"did"`
+	Sequence          uint64  `json:"seq"`
+	Errors            uint64
+	Init              bool
+	Started           *instant
+	Timestamp         instant
+	Duration          *float64
+	Status            string
+	AbnormalMechanism *string                  `json:"abnormal_mechanism"`
+	Attributes        *ingestSessionAttributes `json:"attrs"`
+}
+
+func sessionVerdict(_ *sentry.EnvelopeHeader, item *sentry.Item) string {
+	s := ingestSession{ID: "00000000000000000000000000000001"}
+	if err := json.Unmarshal(item.Payload, &s); err != nil {
+		return "invalid_json: " + err.Error()
+	}
+	switch {
+	case s.Attributes == nil || s.Attributes.Release == nil || *s.Attributes.Release == "":
+		return "attrs.release"
+	case s.Started == nil:
+		return "started"
+	case !ID.MatchString(strings.ReplaceAll(s.ID, "-", "")):
+		return "sid"
+	}
+	return ""
 }
 
 func sessionsVerdict(_ *sentry.EnvelopeHeader, item *sentry.Item) string {

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -18,12 +19,26 @@ import (
 //
 // The translation is stateless, so it must not count data that two updates of a session repeat. It
 // reads errors and duration only from the update that ends the session.
+//
+// Sentry counts errored sessions by ID, and also sessions that never end, such as those of most
+// browsers. For the way back, an update that is not the only one of its session is an exemplar.
 
 // SessionToMetrics translates one update of a session.
 func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 	out, scope := newMetrics(recalled(attr.Identity{Release: s.Release, Environment: s.Environment}, src), src)
 	at := instant(s.Timestamp, src)
-	attr.PutText(newCount(scope, attr.MetricSessionUpdates, at, at, 1).Attributes(), semconv.SentrySessionStatus, s.Status)
+	update := newCount(scope, attr.MetricSessionUpdates, at, at, 1)
+	attr.PutText(update.Attributes(), semconv.SentrySessionStatus, s.Status)
+	if m, ok := newSessionExemplar(update, s); ok {
+		if s.Init {
+			m.PutBool(semconv.SentrySessionInit, true)
+		}
+		if s.Errors > 0 {
+			m.PutInt(semconv.SentrySessionErrorCount, s.Errors)
+		}
+		m.PutInt(semconv.SentrySessionStartTimeUnixNano, int64(instant(s.Started, src)))
+		attr.PutText(m, semconv.SentrySessionAbnormalMechanism, s.AbnormalMechanism)
+	}
 	if s.Init {
 		newCount(scope, attr.MetricSessionsStarted, at, at, 1)
 	}
@@ -42,12 +57,27 @@ func SessionToMetrics(s *event.Session, src Source) pmetric.Metrics {
 		attr.PutText(m, semconv.SentrySessionStatus, status)
 		attr.PutText(m, semconv.SentrySessionAbnormalMechanism, s.AbnormalMechanism)
 	}
-	attributes(newCount(scope, attr.MetricSessions, at, at, 1).Attributes())
+	ended := newCount(scope, attr.MetricSessions, at, at, 1)
+	attributes(ended.Attributes())
+	newSessionExemplar(ended, s) // the way back counts it once
 	attributes(newCount(scope, attr.MetricSessionErrors, at, at, errors).Attributes())
 	if s.Duration.Set {
 		attributes(newDuration(scope, attr.MetricSessionDuration, at, s.Duration.Value).Attributes())
 	}
 	return out
+}
+
+// newSessionExemplar adds an exemplar with the ID of the session, if it needs one for the way back.
+// Ingest rejects IDs that are not UUIDs.
+func newSessionExemplar(point pmetric.NumberDataPoint, s *event.Session) (m pcommon.Map, ok bool) {
+	if _, isUUID := sentry.ParseID(s.ID); s.IsWhole() || !s.Started.Set || !isUUID {
+		return m, false
+	}
+	exemplar := point.Exemplars().AppendEmpty()
+	exemplar.SetTimestamp(point.Timestamp())
+	exemplar.SetIntValue(1)
+	attr.PutText(exemplar.FilteredAttributes(), semconv.SessionID, s.ID)
+	return exemplar.FilteredAttributes(), true
 }
 
 // SessionsToMetrics translates aggregates, which contain neither durations nor error counts.

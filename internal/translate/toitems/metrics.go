@@ -37,7 +37,8 @@ const (
 	// ReasonInOtherItem: the receiver derived the metric from an item that is sent back as a
 	// profile, a log record or other metrics.
 	ReasonInOtherItem discard.Reason = "metric_in_other_item"
-	// ReasonNoRelease: the session aggregate has no release, which Sentry requires.
+	// ReasonNoRelease: the update or the aggregate of sessions has no release, which Sentry
+	// requires.
 	ReasonNoRelease discard.Reason = "session_no_release"
 )
 

@@ -161,10 +161,24 @@ func metricsThereAndBack(t *testing.T, name string, body []byte, counts map[stri
 			}
 			back := FromMetrics(fromsentry.SessionToMetrics(sent, src), metricOptions)
 			requireStored(t, name, back)
-			if sent.Status != event.SessionOngoing {
+			state := func(s *event.Session) string {
+				return fmt.Sprint(s.ID, s.Init, s.Status, s.Errors, s.AbnormalMechanism, s.Started.UnixNano, s.Timestamp.UnixNano, attr.FirstText(s.Release, src.Release), attr.FirstText(s.Environment, src.Environment))
+			}
+			if sent.IsWhole() {
 				want = append(want, "ended once")
+			} else {
+				if !sent.Timestamp.Set {
+					sent.Timestamp.UnixNano = receivedNano
+				}
+				want = append(want, state(sent))
 			}
 			for i := range back.Items {
+				if back.Items[i].Header.Type == sentry.ItemSession {
+					s, err := event.DecodeSession(back.Items[i].Payload)
+					require.NoError(t, err)
+					got = append(got, state(s))
+					continue
+				}
 				s, err := event.DecodeSessions(back.Items[i].Payload)
 				require.NoError(t, err)
 				for _, a := range s.Aggregates {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -17,8 +18,9 @@ import (
 )
 
 // ownMetrics collects the metrics that the receiver derived from sessions and client reports. It is
-// the inverse of fromsentry.SessionsToMetrics and ClientReportToMetrics.
+// the inverse of fromsentry.SessionToMetrics, SessionsToMetrics and ClientReportToMetrics.
 type ownMetrics struct {
+	updates  []event.Session
 	sessions []event.SessionAggregate
 	reports  []event.ClientReport
 	byStart  map[uint64]int // index of sessions
@@ -36,6 +38,12 @@ func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
 		for _, data := range metric.Sum().DataPoints().All() {
 			o.report(e, data)
 		}
+	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentrySessionUpdates:
+		for _, data := range metric.Sum().DataPoints().All() {
+			if o.update(e, data) == 0 {
+				e.lose(ReasonInOtherItem)
+			}
+		}
 	case inOtherItems[name], strings.HasPrefix(name, semconv.MetricSentryProfilePrefix):
 		e.Lost = discard.AddLoss(e.Lost, ReasonInOtherItem, pointsOf(metric))
 	default:
@@ -47,12 +55,56 @@ func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
 // inOtherItems are metrics that are not needed to restore their items: session counts contain the
 // same data as starts and updates, and check-ins are restored from log records.
 var inOtherItems = map[string]bool{
-	semconv.MetricSentrySessionUpdates: true, semconv.MetricSentrySessionStarted: true, semconv.MetricSentrySessionErrors: true,
+	semconv.MetricSentrySessionStarted: true, semconv.MetricSentrySessionErrors: true,
 	semconv.MetricSentrySessionDuration: true, semconv.MetricSentryCheckInCount: true, semconv.MetricSentryCheckInDuration: true,
 }
 
-// session adds a count of ended sessions to the aggregate of its minute.
+// update adds the updates that a point states in exemplars, and returns their number.
+func (o *ownMetrics) update(e *exporter, data pmetric.NumberDataPoint) (n int) {
+	for _, exemplar := range data.Exemplars().All() {
+		attrs := exemplar.FilteredAttributes()
+		id := sessionID(exemplar)
+		if id == "" {
+			continue
+		}
+		n++
+		number := func(key string) int64 {
+			if value, ok := attrs.Get(key); ok {
+				return max(value.Int(), 0)
+			}
+			return 0
+		}
+		o.updates = append(o.updates, event.Session{
+			ID: id, Init: attr.TextOf(attrs, semconv.SentrySessionInit) == "true", Status: attr.TextOf(data.Attributes(), semconv.SentrySessionStatus),
+			Started:   e.timestamp(pcommon.Timestamp(number(semconv.SentrySessionStartTimeUnixNano)), exemplar.Timestamp(), data.Timestamp()),
+			Timestamp: e.timestamp(exemplar.Timestamp(), data.Timestamp()),
+			Errors:    number(semconv.SentrySessionErrorCount), AbnormalMechanism: attr.TextOf(attrs, semconv.SentrySessionAbnormalMechanism),
+		})
+	}
+	return n
+}
+
+// sessionID returns the ID of the session of an exemplar, or "" if ingest would reject it.
+func sessionID(exemplar pmetric.Exemplar) string {
+	id := attr.TextOf(exemplar.FilteredAttributes(), semconv.SessionID)
+	if _, isUUID := sentry.ParseID(id); !isUUID {
+		return ""
+	}
+	return attr.SimpleID(id)
+}
+
+// session adds a count of ended sessions to the aggregate of its minute, except those that updates
+// state.
 func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
+	ended := data.IntValue()
+	for _, exemplar := range data.Exemplars().All() {
+		if sessionID(exemplar) != "" {
+			ended--
+		}
+	}
+	if ended <= 0 {
+		return
+	}
 	at := uint64(data.StartTimestamp())
 	if at == 0 {
 		at = uint64(data.Timestamp())
@@ -76,7 +128,7 @@ func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
 	if count == nil {
 		count = &a.Exited // Sentry counts unknown statuses as healthy
 	}
-	*count += data.IntValue()
+	*count += ended
 }
 
 // report adds an entry to the client report of its time.
@@ -101,9 +153,17 @@ func (o *ownMetrics) report(e *exporter, data pmetric.NumberDataPoint) {
 
 // write adds the collected items.
 func (o *ownMetrics) write(e *exporter, s *source) {
-	if n := len(o.sessions); n > 0 && s.Release == "" {
+	if n := len(o.sessions) + len(o.updates); n > 0 && s.Release == "" {
 		e.Lost = discard.AddLoss(e.Lost, ReasonNoRelease, n)
-		o.sessions = nil
+		o.sessions, o.updates = nil, nil
+	}
+	for i := range o.updates {
+		if !e.spend(s.names) {
+			e.lose(ReasonOutputLimit)
+			continue
+		}
+		o.updates[i].Release, o.updates[i].Environment = s.Release, s.Environment
+		e.add(sentry.ItemSession, "", event.AppendSession(nil, &o.updates[i]))
 	}
 	for part := range slices.Chunk(o.sessions, maxAggregates) {
 		e.add(sentry.ItemSessions, "", event.AppendSessions(nil, &event.Sessions{Aggregates: part, Release: s.Release, Environment: s.Environment}))

@@ -31,12 +31,21 @@ type Session struct {
 // SessionOngoing is the only status that does not end a session.
 const SessionOngoing = "ok"
 
-// sessionUpdates is the table of Session, which is only read: aggregates are written.
+// SessionUpdates is the table of Session.
 var SessionUpdates = newTable[Session]("", nil,
 	textAs(Source.UUID, "sid", func(s *Session) *string { return &s.ID }),
-	row[Session]{key: "init", read: func(l *reader, s *Session, name string) { s.Init = l.Flag(name).Value }},
-	instant("started", func(s *Session) *jsonscan.Timestamp { return &s.Started }),
-	instant("timestamp", func(s *Session) *jsonscan.Timestamp { return &s.Timestamp }),
+	row[Session]{
+		key:  "init",
+		read: func(l *reader, s *Session, name string) { s.Init = l.Flag(name).Value },
+		write: func(dst []byte, key string, s *Session) []byte {
+			if !s.Init {
+				return dst
+			}
+			return append(jsonscan.AppendKey(dst, key), "true"...)
+		},
+	},
+	dateTime("started", func(s *Session) *jsonscan.Timestamp { return &s.Started }),
+	dateTime("timestamp", func(s *Session) *jsonscan.Timestamp { return &s.Timestamp }),
 	row[Session]{key: "duration", read: func(l *reader, s *Session, name string) { s.Duration = l.seconds(name) }},
 	text("status", func(s *Session) *string { return &s.Status }),
 	quantity("errors", func(s *Session) *int64 { return &s.Errors }),
@@ -69,6 +78,14 @@ func DecodeSession(payload []byte) (*Session, error) {
 	}
 	return s, nil
 }
+
+// AppendSession appends the payload of a "session" item to dst. It is the inverse of DecodeSession,
+// except for the duration.
+func AppendSession(dst []byte, s *Session) []byte { return SessionUpdates.append(dst, s) }
+
+// IsWhole reports whether the update is the only one of its session, so that an aggregate states
+// the same.
+func (s *Session) IsWhole() bool { return s.Init && s.Status != SessionOngoing }
 
 // Sessions is the payload of a "sessions" item: servers send aggregates instead of one update per
 // request.
