@@ -34,6 +34,7 @@ var verdicts = map[sentry.ItemType]func(*sentry.EnvelopeHeader, *sentry.Item) st
 	sentry.ItemTransaction:  transactionVerdict,
 	sentry.ItemSpan:         containerVerdict,
 	sentry.ItemEvent:        eventVerdict,
+	sentry.ItemFeedback:     eventVerdict,
 	sentry.ItemLog:          logsVerdict,
 	sentry.ItemTraceMetric:  metricsVerdict,
 	sentry.ItemSession:      sessionVerdict,
