@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 )
 
-// sentAlike are fields that ingest drops if they are sent straight, too: Go sends mechanisms without
-// a type, PHP chains of exceptions without IDs.
+// sentAlike are fields that ingest drops if they are sent straight, too: Go sends mechanisms
+// without a type, PHP chains of exceptions without IDs.
 var sentAlike = map[string]bool{"mechanism": true, "exception_id": true}
 
 // TestCollectorIsNotTheUser: ingest stores each item of the recordings without an inference from
