@@ -21,7 +21,7 @@ func isCode(text string, word, end, from int, s syntax) bool {
 	}
 	switch {
 	case strings.HasPrefix(text[end:], "='"): // a setter of Ruby: in `token=', in 'Auth#token='
-		return before == '`' || before == '#'
+		return (before == '`' || before == '#') && (end+2 == len(text) || !isWord(text[end+2]))
 	case s == stackSyntax && strings.HasPrefix(text[end:], "= ("): // a setter, before its file
 		return true
 	case end < len(text) && text[end] == '=':
@@ -31,10 +31,10 @@ func isCode(text string, word, end, from int, s syntax) bool {
 	case from > end+1 || from == len(text) || text[from] == '\n' || text[from] == '\r':
 		return before == '\\' || strings.HasSuffix(text[:start], "::") || s == stackSyntax && isTypeOfStack(text, start) || isType(text[start:end], word-start)
 	}
-	path := before == '/' || before == '\\' || before == '>' // of files, of PHP's name spaces, and -> of Dalvik
+	path := before == '/' || before == '\\' || strings.HasSuffix(text[:start], "->") // of files, of PHP's name spaces, and of Dalvik
 	return path || strings.ContainsAny(text[word:end], ".-") && isPosition(text[from:]) ||
 		strings.EqualFold(text[start:end], "auth") || // a host or a guard, auth:5432 and auth:api
-		strings.HasPrefix(text[from:], "0x") || isLabel(text[from:])
+		isAddress(text[from:]) || isLabel(text[from:])
 }
 
 // isTypeOfStack reports whether the name that starts at i is the type of an exception: it is at the
@@ -65,11 +65,27 @@ func isPosition(text string) bool {
 	return n > 0 && n <= digits && (n == len(text) || !isWord(text[n]))
 }
 
-// isLabel reports whether a text begins with a label of a method: login:token: in Objective-C,
-// login(user:token:) in Swift.
-func isLabel(text string) bool {
+// isAddress reports whether a text begins with the address of an object. Keys are longer.
+func isAddress(text string) bool {
+	const digits = 16
 	n := wordLength(text)
-	return n > 0 && n < len(text) && text[n] == ':' && !strings.HasPrefix(text[n:], "://")
+	return strings.HasPrefix(text, "0x") && n <= len("0x")+digits
+}
+
+// isLabel reports whether a text begins with labels of a method: login:token: in Objective-C,
+// login(user:token:) in Swift. No value follows the last one.
+func isLabel(text string) bool {
+	const most = 16
+	for range most {
+		n := wordLength(text)
+		if n == 0 || n == len(text) || text[n] != ':' || strings.HasPrefix(text[n:], "://") {
+			return false
+		}
+		if text = text[n+1:]; text == "" || !isWord(text[0]) {
+			return true
+		}
+	}
+	return false
 }
 
 // isType reports whether the name before a colon and a text is the name of a type or a package, as
@@ -77,7 +93,10 @@ func isLabel(text string) bool {
 func isType(name string, word int) bool {
 	last := strings.LastIndexByte(name, '.') + 1
 	if word <= last {
-		return true
+		if word = wordIn(name[last:]); word == 0 { // com.shop.auth.Filter, but neither auth.password nor secret.key
+			return !valueNouns[strings.ToLower(name[last:])]
+		}
+		word += last
 	}
 	for _, suffix := range []string{"error", "exception", "failure", "warning", "authorized", "authenticated"} {
 		if n := len(name) - len(suffix); n >= 0 && strings.EqualFold(name[n:], suffix) {
@@ -86,17 +105,28 @@ func isType(name string, word int) bool {
 	}
 	name, word = name[last:], word-last // TokenFilter, but neither ApiKey nor PasswordHash
 	for n := len(name) - 1; n >= word; n-- {
-		if name[n] >= 'A' && name[n] <= 'Z' {
-			return name[0] >= 'A' && name[0] <= 'Z' && !valueNouns[name[n:]]
+		if name[n] >= 'A' && name[n] <= 'Z' { // not SECRET_KEY
+			return n+1 < len(name) && name[0] >= 'A' && name[0] <= 'Z' && !valueNouns[strings.ToLower(name[n:])] && wordIn(name[n:]) == 0
 		}
 	}
 	return false
 }
 
+// wordIn returns the end of the first sensitive word in a name, 0 if there is none.
+func wordIn(name string) int {
+	state := uint8(0)
+	for i := range len(name) {
+		if state = automaton.next[state][name[i]]; automaton.found[state]&hasWord != 0 && !notAuth(name, i) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 // valueNouns are the last words of value names: SecretKey, PasswordHash, AuthHeader.
 var valueNouns = map[string]bool{
-	"Key": true, "Keys": true, "Id": true, "ID": true, "Hash": true, "Value": true, "Text": true, "String": true, "Data": true, "Header": true, "Code": true,
-	"Token": true, "Param": true, "Field": true, "Pair": true, "Salt": true, "Confirmation": true,
+	"key": true, "keys": true, "id": true, "hash": true, "value": true, "text": true, "string": true, "data": true, "header": true, "code": true,
+	"token": true, "param": true, "field": true, "pair": true, "salt": true, "confirmation": true,
 }
 
 // isAssemblyToken reports whether a value is part of the name of a .NET assembly: the public key of

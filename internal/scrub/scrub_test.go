@@ -184,6 +184,21 @@ func TestAssemblyNames(t *testing.T) {
 	}
 }
 
+// TestSecretsThatLookLikeCode: a name of code has no value.
+func TestSecretsThatLookLikeCode(t *testing.T) {
+	const secret = "Zq7xKp93LmWv"
+	for _, before := range []string{
+		"SECRET_KEY: ", "AWS_SECRET_ACCESS_KEY: ", "auth.token: ", "credentials.password: ", "Auth.Password: ", "secret.key: ", "password.hash: ", "TokenSecret: ",
+		"AuthPassword: ", "password:admin:", "credentials:admin:", "set `password='", "#token='", "<b>password:", "private_key:0x4c0883a69102937d6231471b",
+	} {
+		logs := plog.NewLogs()
+		body := logs.ResourceLogs().AppendEmpty().ScopeLogs().AppendEmpty().LogRecords().AppendEmpty().Body()
+		body.SetStr("loaded " + before + secret)
+		newDefault(t).Logs(logs)
+		assert.NotContains(t, body.Str(), secret)
+	}
+}
+
 func TestKnownPlacesOfIPs(t *testing.T) {
 	got, counts := after(t, newDefault(t), map[string]any{"client.address": "anything", "user.ip_address": "::1", "a": "b"})
 	assert.Equal(t, map[string]any{"a": "b"}, got)
