@@ -95,8 +95,8 @@ var foreignLosses = map[string][]string{
 	"fractional-none.json":             {"fractions of values, which are rounded"},
 }
 
-// TestForeignFiles: the files of other tools are recognized, and have the numbers of their judges in
-// all outputs.
+// TestForeignFiles: the files of other tools are recognized, and have the numbers of their judges
+// in all outputs.
 func TestForeignFiles(t *testing.T) {
 	for format, least := range map[string]int{profilefile.Firefox: 10 + 47, profilefile.CPUProfile: 10, profilefile.Collapsed: 10, profilefile.Speedscope: 10} {
 		files := foreignFiles(t, format)
