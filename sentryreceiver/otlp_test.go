@@ -296,7 +296,8 @@ func nestedProto(levels int) []byte {
 	return field(1, field(1, field(1, append(field(1, []byte("k")), field(2, backwards)...))))
 }
 
-// oneTextOfMany is a profile whose resource has attributes that refer to one text of the dictionary.
+// oneTextOfMany is a profile whose resource has attributes that refer to one text of the
+// dictionary.
 func oneTextOfMany(long, attributes int) []byte {
 	dictionary := bytes.Join([][]byte{field(5, nil), field(5, []byte(`{"cookie":"a=b","x":"`+strings.Repeat("x", long)+`"}`))}, nil)
 	var resource []byte

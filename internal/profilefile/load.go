@@ -96,8 +96,8 @@ func decompressed(from io.Reader, limit int64) (plain *bufio.Reader, done func()
 	return plain, done, nil
 }
 
-// layer is the content of a compression. Each is limited: an inner one of empty streams has gigabytes
-// in a few kilobytes of the outer one, and no content that a limit of the file counts.
+// layer is the content of a compression. Each is limited: an inner one of empty streams has
+// gigabytes in a few kilobytes of the outer one, and no content that a limit of the file counts.
 type layer struct {
 	io.Reader
 	left, limit int64
