@@ -53,7 +53,7 @@ func olderJSON(message []byte) error {
 	var m struct {
 		ResourceProfiles []struct {
 			ScopeProfiles []struct {
-				Profiles []map[string]json.RawMessage
+				Profiles []struct{ SampleType, Sample json.RawMessage }
 			}
 		}
 	}
@@ -64,9 +64,9 @@ func olderJSON(message []byte) error {
 		for _, scope := range resource.ScopeProfiles {
 			for _, profile := range scope.Profiles {
 				switch {
-				case bytes.HasPrefix(profile["sampleType"], []byte("[")):
+				case bytes.HasPrefix(profile.SampleType, []byte("[")):
 					return &dialect.Error{Producer: dialect.Producer(pprofile.NewProfiles()), Version: dialect.V1_7, Reason: errOldJSON}
-				case profile["sample"] != nil:
+				case profile.Sample != nil:
 					return &dialect.Error{Producer: dialect.Producer(pprofile.NewProfiles()), Version: dialect.V1_8, Reason: errOldJSON}
 				}
 			}
