@@ -7,6 +7,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 )
 
@@ -32,6 +33,8 @@ const (
 	fromSpans      = specification + "telemetry/spans/span-protocol/"
 	fromSessions   = specification + "telemetry/sessions/"
 	fromReports    = specification + "telemetry/client-reports/"
+
+	fromOTLP = "https://opentelemetry.io/docs/specs/otlp/"
 
 	// Files of Sentry's ingest (github.com/getsentry/relay).
 	fromSchema   = "relay-event-schema/src/protocol"
@@ -119,4 +122,5 @@ var sources = map[string]string{
 	string(event.ReasonMetricNegativeCounter):   fromMetrics,
 	string(event.ReasonSessionNoObject):         fromSessions,
 	string(event.ReasonReportNoQuantity):        fromReports,
+	string(sentryitems.ReasonInvalidOTLP):       fromOTLP,
 }

@@ -45,7 +45,7 @@ var Classes = len(texts)
 // secret behind them would make the item unusable.
 var names = regexp.MustCompile(`(?i)(^|_)(ids?|uuid|time|timestamp|started|version|type|level|status|platform|release|dist|environment|checksum|unit|arch|addr|` +
 	`address|sdk|name_source|source|slug|integrations|trace|sampled|outcome|reason|category|state|method|items|image_vmaddr|sid|did|origin|op|kind|mechanism|` +
-	`profiler|clock|build|packages|locale|orientation|timezone|data_category|rule)$|^(code_file|debug_file|module|modules|function|raw_function|symbol|class_name|filename|abs_path|package|platform|` +
+	`profiler|clock|build|packages|locale|orientation|timezone|data_category|rule)$|^(code_file|debug_file|module|modules|function|raw_function|symbol|class_name|filename|orig_filename|orig_function|abs_path|package|platform|` +
 	`fingerprint|environment|init|dsn|sentry_.*|culprit|transaction|schedule|logger|measurements|_meta|language)$|version|[iI]d$|^(sentry|os|device|app|thread|browser|network|culture|process|code)\.`)
 
 // Planter plants secrets, and remembers their places.

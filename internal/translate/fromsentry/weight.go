@@ -73,7 +73,7 @@ const (
 	messageBytes     = 4 << 10 // including resource and scope
 	imageBytes       = 680     // a mapping, or a map of ten values
 	seriesBytes      = 1000
-	pointBytes       = 330 // of a series, in an attribute and in a metric
+	pointBytes       = 430 // of a series, in an attribute and in a metric, with an exemplar
 	threadBytes      = 300
 	queueBytes       = 400
 	frameBytes       = 270

@@ -30,13 +30,13 @@ await browser.close();
 
 // run answers a challenge with the credentials in the URL.
 async function run(scenario, given, folder) {
-  const { username, password, origin, pathname, search, hash } = new URL(given);
-  const url = origin + pathname + search + hash;
+  const { username, password } = new URL(given);
+  const url = username ? given.replace(`${username}:${password}@`, '') : given;
   const context = await browser.newContext(username ? { httpCredentials: { username, password } } : {});
   try {
     context.setDefaultTimeout(timeout);
     const page = await context.newPage();
-    const traffic = await listen(page, origin);
+    const traffic = await listen(page, new URL(url).origin);
     await page.goto(url);
     const result = await (await import(scenario)).default(page, url, folder);
     return { ...traffic, result };
