@@ -24,6 +24,7 @@ import (
 
 // constructed are envelopes for rules that no case breaks, by rule.
 var constructed = map[string]string{
+	"invalid_otlp":                 "{}\n" + `{"type":"otel_logs_data","content_type":"application/json"}` + "\n" + `{"resourceLogs":1}` + "\n",
 	"client_report_no_quantity":    item("client_report", `{"discarded_events":[{"reason":"r","category":"error"}]}`),
 	"envelope_invalid_header":      "[]\n",
 	"envelope_invalid_item_header": "{}\n[]\n{}\n",
