@@ -59,11 +59,12 @@ func (s *services) saw(p program, id attr.Identity) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	var known service
 	entry := s.byProgram[p]
 	if entry == nil {
 		p = program{strings.Clone(p.project), strings.Clone(p.key), strings.Clone(p.client)}
 	} else {
-		known := entry.Value
+		known = entry.Value
 		s.all.Remove(entry)
 		if p = known.program; id.Release == known.Release {
 			id.Dist = cmp.Or(id.Dist, known.Dist) // logs and metrics do not state it
@@ -72,7 +73,11 @@ func (s *services) saw(p program, id attr.Identity) {
 	if s.byProgram == nil {
 		s.byProgram = map[program]*fairshare.Entry[string, service]{}
 	}
-	id = id.Cloned()
+	if id == known.Identity { // most often: without a copy of its texts
+		id = known.Identity
+	} else {
+		id = id.Cloned()
+	}
 	s.byProgram[p] = s.all.Push(p.project, service{p, id}, sizeOf(p, id))
 	for s.all.Size() > maxServices {
 		oldest := s.all.LargestOldest()
