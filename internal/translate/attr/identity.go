@@ -79,3 +79,9 @@ func (id *Identity) EachField(ofSpan bool, visit func(key, text string)) {
 		}
 	}
 }
+
+// IsUnstatedService reports whether a service has no name, or the default of OpenTelemetry's SDKs
+// (unknown_service, or unknown_service:python), which they send if none is configured.
+func IsUnstatedService(name string) bool {
+	return name == "" || strings.HasPrefix(name, "unknown_service")
+}

@@ -3,8 +3,6 @@
 package fromsentry
 
 import (
-	"strings"
-
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -20,9 +18,6 @@ import (
 // place: it gets the same resource attributes as the project's other data, regardless of the values
 // that the client sends, and has no personal data unless Source.IncludePII is set. Parts without
 // data are removed, because each resource gains attributes.
-
-// unstatedService is the prefix of the name that OpenTelemetry's SDKs send if none is configured.
-const unstatedService = "unknown_service"
 
 // AdoptTraces adopts spans.
 func AdoptTraces(data ptrace.Traces, src Source) {
@@ -156,7 +151,7 @@ func AdoptProfiles(data pprofile.Profiles, src Source) {
 func (src Source) adopt(resource pcommon.Map) {
 	resource.RemoveIf(func(key string, value pcommon.Value) bool {
 		return key == semconv.SentryProjectID || src.configures(key) ||
-			key == semconv.ServiceName && (value.AsString() == "" || strings.HasPrefix(value.AsString(), unstatedService))
+			key == semconv.ServiceName && attr.IsUnstatedService(value.AsString())
 	})
 	src.removePersonal(resource)
 	attr.PutText(resource, semconv.SentryProjectID, src.ProjectID)

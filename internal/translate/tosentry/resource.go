@@ -76,7 +76,7 @@ func releaseOf(resource pcommon.Map) string {
 		}
 		version = imageTag(resource)
 	}
-	if strings.HasPrefix(name, "unknown_service") {
+	if attr.IsUnstatedService(name) {
 		name = ""
 	}
 	name = attr.FirstText(name, attr.TextOf(resource, semconv.ProcessExecutableName))
