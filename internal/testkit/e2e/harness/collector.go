@@ -29,6 +29,9 @@ const ProfilesGate = "--feature-gates=service.profilesSupport"
 const (
 	// StartTimeout bounds a start, which takes half a second on an idle machine.
 	StartTimeout = 30 * time.Second
+	// settling is how long a collector that is ready needs to ask for SIGTERM. It does so without a
+	// sign (otelcol/collector.go, Run); until then, the signal kills it.
+	settling = 500 * time.Millisecond
 	// StopTimeout bounds a shutdown: orchestrators kill after 10 s (docker) or 30 s (kubernetes).
 	StopTimeout = 10 * time.Second
 )
@@ -43,6 +46,7 @@ type Collector struct {
 	process *exec.Cmd
 	limit   int           // MiB, see Settings.MemoryLimit
 	started time.Duration // CPU time until it was ready
+	ready   time.Time
 	exited  chan struct{} // closed after exit
 	exit    error         // then: how
 	stopped bool          // by Stop or Kill
@@ -160,6 +164,7 @@ func (c *Collector) WaitReady() error {
 		if err == nil {
 			response.Body.Close()
 			if response.StatusCode == http.StatusOK {
+				c.ready = time.Now()
 				return nil
 			}
 			err = errors.New(response.Status)
@@ -228,6 +233,7 @@ func (c *Collector) Stop(t testing.TB) {
 		return
 	}
 	c.stopped = true
+	time.Sleep(time.Until(c.ready.Add(settling)))
 	if !c.Running() {
 		t.Errorf("the collector was gone before the end of the test: %v", c.exit)
 		return
