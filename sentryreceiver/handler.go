@@ -68,7 +68,7 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	claim := r.inflight.Claim(ctx)
 	defer claim.Release() // after the deliveries: output can be larger than the body
 	coding := httpbody.Coding(sub.req.Header.Values("Content-Encoding"))
-	auth, _, err := r.admit(sub, coding, claim)
+	auth, from, err := r.admit(sub, coding, claim)
 	if err != nil {
 		return response{}, err
 	}
@@ -83,7 +83,9 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 	envelope, framing := sub.open(sub, body)
 	claim.ShrinkTo(int64(len(body.Data)))
 	sender := ledger.NewSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
-	auth, from, err := r.identify(sub, envelope.Header.DSN) // the envelope may contradict the request
+	if dsn := envelope.Header.DSN; dsn != "" { // it may contradict the request
+		auth, from, err = r.identify(sub, dsn)
+	}
 	if err == nil {
 		err = framing
 	} else {

@@ -82,15 +82,18 @@ func Authenticate(c Credentials) (Auth, error) {
 		}
 		auth.ProjectID = id
 	}
-	dsn, err := ParseDSN(c.EnvelopeDSN)
-	switch {
-	case err == nil:
-		if err := auth.complete(dsn); err != nil {
-			return Auth{}, err
+	if c.EnvelopeDSN != "" {
+		dsn, err := ParseDSN(c.EnvelopeDSN)
+		switch {
+		case err == nil:
+			if err := auth.complete(dsn); err != nil {
+				return Auth{}, err
+			}
+		case auth.PublicKey == "":
+			return Auth{}, authError(ReasonAuthBadEnvelopeDSN, "dsn in the envelope: %s", err)
 		}
-	case auth.PublicKey == "" && c.EnvelopeDSN != "":
-		return Auth{}, authError(ReasonAuthBadEnvelopeDSN, "dsn in the envelope: %s", err)
-	case auth.PublicKey == "":
+	}
+	if auth.PublicKey == "" {
 		return Auth{}, authError(ReasonAuthMissing, "no sentry_key in the request and no dsn in the envelope")
 	}
 	if auth.Version == "" {
@@ -122,17 +125,20 @@ func (a *Auth) complete(dsn DSN) error {
 // empty key if there are none.
 func requestAuth(c Credentials) (Auth, error) {
 	var auth Auth
-	for _, source := range []struct {
-		name  string
-		pairs iter.Seq2[string, string]
+	for _, source := range [...]struct {
+		name, text string
+		pairs      func(text string) iter.Seq2[string, string]
 	}{
-		{"header X-Sentry-Auth", sentryPairs(c.SentryAuth)},
-		{"header Authorization", sentryPairs(c.Authorization)},
-		{"header Authorization", basicPairs(c.Authorization)},
-		{"query", queryPairs(c.RawQuery)},
-		{"path", pathPairs(c.PathKey)},
+		{"header X-Sentry-Auth", c.SentryAuth, sentryPairs},
+		{"header Authorization", c.Authorization, sentryPairs},
+		{"header Authorization", c.Authorization, basicPairs},
+		{"query", c.RawQuery, queryPairs},
+		{"path", c.PathKey, pathPairs},
 	} {
-		found, err := readPairs(source.name, source.pairs)
+		if source.text == "" {
+			continue
+		}
+		found, err := readPairs(source.name, source.pairs(source.text))
 		switch {
 		case err != nil:
 			return Auth{}, err
