@@ -23,6 +23,12 @@ type submission struct {
 	req *http.Request
 
 	project, monitor, key string // from the path
+
+	received time.Time
+	via      string          // collectors that forwarded it
+	claim    *httpbody.Claim // of memory
+	auth     sentry.Auth
+	owner    *project // of the key
 }
 
 func openEnvelope(_ *submission, body *httpbody.Body) (*sentry.Envelope, error) {
@@ -54,66 +60,75 @@ func (r *sentryReceiver) readRest(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// receive reads an envelope and ingests it. If it returns an error, no part of the envelope was
-// accepted.
+// receive ingests an envelope: admit, read, translate, deliver, respond. If it returns an error, no
+// part of the envelope was accepted.
 func (r *sentryReceiver) receive(sub *submission) (response, error) {
-	ctx, received := sub.req.Context(), time.Now()
-	if r.server.Stopping.Load() {
-		return response{}, errShuttingDown
-	}
-	via, loop := loopguard.Shared.Receive(sub.req.Header)
-	if loop {
-		return response{}, errLoop
-	}
-	claim := r.inflight.Claim(ctx)
-	defer claim.Release() // after the deliveries: output can be larger than the body
-	coding := httpbody.Coding(sub.req.Header.Values("Content-Encoding"))
-	auth, from, err := r.admit(sub, coding, claim)
-	if err != nil {
+	sub.received = time.Now()
+	sub.claim = r.inflight.Claim(sub.req.Context())
+	defer sub.claim.Release() // after the deliveries: output can be larger than the body
+	if err := r.admit(sub); err != nil {
 		return response{}, err
 	}
 	if r.pipelines.AllBusy() {
-		return r.rejectUnread(ctx), nil
+		return r.rejectUnread(sub.req.Context()), nil
 	}
-	claim.SetTenant(auth.ProjectID)
-	body, err := r.readBody(sub, coding, claim)
+	body, err := r.readBody(sub)
 	if err != nil {
 		return response{}, err
 	}
-	envelope, framing := sub.open(sub, body)
-	claim.ShrinkTo(int64(len(body.Data)))
-	sender := ledger.NewSender(auth.ProjectID, sdkOf(&envelope.Header, auth))
-	if dsn := envelope.Header.DSN; dsn != "" { // it may contradict the request
-		auth, from, err = r.identify(sub, dsn)
-	}
-	if err == nil {
-		err = framing
-	} else {
-		sender = ledger.Unidentified
-	}
+	in, err := r.openBody(sub, body)
 	if err != nil {
 		body.Release()
-		r.telemetry.itemsLost(ctx, sender, envelope.Items, rejectionOf(err).reason)
 		return response{}, err
 	}
-	program := programOf(auth, sub.req.UserAgent())
-	origin := sentryitems.Sender{ProjectID: auth.ProjectID, PublicKey: auth.PublicKey, SDK: sdkOf(&envelope.Header, auth), Resource: from.resource,
-		Known: r.services.lastOf(program), Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent()}
-	in := &ingestion{
-		sentryReceiver: r, envelope: envelope, auth: auth, sender: sender, program: program, via: via,
-		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, received),
-		budget:      r.newBudget(claim, int64(len(body.Data))),
-	}
-	in.translation.Claim(in.budget.add)
-	return in.run(ctx, body), nil
+	ctx := in.withClient(sub.req.Context())
+	in.translate(ctx)
+	in.dropPayloads()
+	body.Release()
+	in.budget.dropBody()
+	in.deliver(ctx)
+	return in.response(), nil
 }
 
-// readBody reads and decodes a body.
-func (r *sentryReceiver) readBody(sub *submission, coding string, claim *httpbody.Claim) (*httpbody.Body, error) {
-	body, err := httpbody.Read(sub.req, sub.maxBody, claim)
+// admit identifies the sender by the request or, failing that, by the envelope header, before
+// memory is allocated for the body.
+func (r *sentryReceiver) admit(sub *submission) error {
+	if r.server.Stopping.Load() {
+		return errShuttingDown
+	}
+	var loop bool
+	if sub.via, loop = loopguard.Shared.Receive(sub.req.Header); loop {
+		return errLoop
+	}
+	err := r.identify(sub, "")
+	if err == nil || sub.isEnvelope == nil || !sub.isEnvelope(sub.req) || rejectionOf(err).reason != string(sentry.ReasonAuthMissing) {
+		return err
+	}
+	var dsn string
+	coding := sub.coding()
+	err = httpbody.Peek(sub.req, coding, sentry.MaxHeaderBytes, sub.claim, func(begin []byte) bool {
+		header, err := sentry.ReadEnvelopeHeader(begin)
+		dsn = header.DSN
+		return err == nil
+	})
+	if err != nil {
+		return bodyRejection(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.maxBody)
+	}
+	return r.identify(sub, dsn)
+}
+
+func (sub *submission) coding() string {
+	return httpbody.Coding(sub.req.Header.Values("Content-Encoding"))
+}
+
+// readBody reads and decodes the body.
+func (r *sentryReceiver) readBody(sub *submission) (*httpbody.Body, error) {
+	sub.claim.SetTenant(sub.auth.ProjectID)
+	body, err := httpbody.Read(sub.req, sub.maxBody, sub.claim)
 	if err != nil {
 		return nil, bodyRejection(err, reasonBodyUnreadable, "cannot read the body", sub.maxBody)
 	}
+	coding := sub.coding()
 	if err := body.Decode(coding, sub.maxBody); err != nil {
 		body.Release()
 		return nil, bodyRejection(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.maxBody)
@@ -121,30 +136,40 @@ func (r *sentryReceiver) readBody(sub *submission, coding string, claim *httpbod
 	return body, nil
 }
 
-// admit identifies the sender by the request or, failing that, by the envelope header, before
-// memory is allocated for the body.
-func (r *sentryReceiver) admit(sub *submission, coding string, claim *httpbody.Claim) (sentry.Auth, *project, error) {
-	auth, from, err := r.identify(sub, "")
-	if err == nil || sub.isEnvelope == nil || !sub.isEnvelope(sub.req) || rejectionOf(err).reason != string(sentry.ReasonAuthMissing) {
-		return auth, from, err
+// openBody converts the body to an envelope, whose header must not contradict the request.
+func (r *sentryReceiver) openBody(sub *submission, body *httpbody.Body) (*ingestion, error) {
+	envelope, err := sub.open(sub, body)
+	sub.claim.ShrinkTo(int64(len(body.Data)))
+	sender := ledger.NewSender(sub.auth.ProjectID, sdkOf(&envelope.Header, sub.auth))
+	if dsn := envelope.Header.DSN; dsn != "" {
+		if contradiction := r.identify(sub, dsn); contradiction != nil {
+			err, sender = contradiction, ledger.Unidentified
+		}
 	}
-	var dsn string
-	err = httpbody.Peek(sub.req, coding, sentry.MaxHeaderBytes, claim, func(begin []byte) bool {
-		header, err := sentry.ReadEnvelopeHeader(begin)
-		dsn = header.DSN
-		return err == nil
-	})
 	if err != nil {
-		return sentry.Auth{}, nil, bodyRejection(err, reasonBodyUndecodable, "cannot decode the body as "+coding, sub.maxBody)
+		r.telemetry.itemsLost(sub.req.Context(), sender, envelope.Items, rejectionOf(err).reason)
+		return nil, err
 	}
-	return r.identify(sub, dsn)
+	program := programOf(sub.auth, sub.req.UserAgent())
+	origin := sentryitems.Sender{
+		ProjectID: sub.auth.ProjectID, PublicKey: sub.auth.PublicKey, SDK: sdkOf(&envelope.Header, sub.auth), Resource: sub.owner.resource,
+		Known: r.services.lastOf(program), Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent(),
+	}
+	in := &ingestion{
+		sentryReceiver: r, envelope: envelope, auth: sub.auth, sender: sender, program: program, via: sub.via,
+		translation: sentryitems.New(envelope, origin, r.cfg.translation(), r.pipelines.Has, sub.received),
+		budget:      r.newBudget(sub.claim, int64(len(body.Data))),
+	}
+	in.translation.Claim(in.budget.add)
+	return in, nil
 }
 
 // identify identifies the sender and checks its permission. dsn is the DSN of the envelope, or ""
 // if it is not known yet.
-func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *project, error) {
+func (r *sentryReceiver) identify(sub *submission, dsn string) (err error) {
 	if sub.anonymous {
-		return sentry.Auth{}, anyProject, nil
+		sub.owner = anyProject
+		return nil
 	}
 	credentials := sentry.Credentials{EnvelopeDSN: dsn}
 	if !sub.tunnel { // a tunnel is often part of a website, which uses headers and query for its own purposes
@@ -157,12 +182,11 @@ func (r *sentryReceiver) identify(sub *submission, dsn string) (sentry.Auth, *pr
 			EnvelopeDSN:   dsn,
 		}
 	}
-	auth, err := sentry.Authenticate(credentials)
-	if err != nil {
-		return sentry.Auth{}, nil, err
+	if sub.auth, err = sentry.Authenticate(credentials); err != nil {
+		return err
 	}
-	from, err := r.projects.admit(auth)
-	return auth, from, err
+	sub.owner, err = r.projects.admit(sub.auth)
+	return err
 }
 
 // reject responds to a request that is rejected completely, and counts it.

@@ -9,7 +9,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -37,18 +36,6 @@ type ingestion struct {
 	outcomes   outcomes
 }
 
-// run ingests the envelope and releases its body.
-func (in *ingestion) run(ctx context.Context, body *httpbody.Body) response {
-	ctx = in.withClient(ctx)
-	in.translate(ctx)
-	in.services.saw(in.program, in.translation.Stated())
-	in.dropPayloads()
-	body.Release()
-	in.budget.dropBody()
-	in.deliver(ctx)
-	return in.response()
-}
-
 // translate translates all items. An unusable item does not affect the others.
 func (in *ingestion) translate(ctx context.Context) {
 	for item := range sentryitems.Ordered(in.envelope.Items) {
@@ -56,6 +43,7 @@ func (in *ingestion) translate(ctx context.Context) {
 	}
 	in.countLinks(ctx)
 	in.abandonTrials()
+	in.services.saw(in.program, in.translation.Stated())
 }
 
 func (in *ingestion) translateItem(ctx context.Context, item *sentry.Item) {
