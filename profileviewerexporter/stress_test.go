@@ -150,5 +150,5 @@ func TestOpenPages(t *testing.T) {
 	}
 	each := int64(use()-before) / pages
 	t.Logf("%.1f KiB per page", float64(each)/1024)
-	assert.LessOrEqual(t, each, int64(40<<10), "as docs/page.md states")
+	assert.LessOrEqual(t, each, int64(40<<10), "as README.md states")
 }

@@ -22,15 +22,15 @@ import (
 
 var install = regexp.MustCompile(`(?m)^npm (install @sentry/node@(\S+) @sentry/profiling-node@(\S+))$`)
 
-// TestNodeProfiler: the command of README.md installs Sentry's SDK for Node and its profiler in one
-// version, which `make sdks` tests, so that they share a copy of @sentry/core. With two copies,
+// TestNodeProfiler: the command of docs/sdks.md installs Sentry's SDK for Node and its profiler in
+// one version, which `make sdks` tests, so that they share a copy of @sentry/core. With two copies,
 // spans name no profiler session.
 func TestNodeProfiler(t *testing.T) {
 	root := golden.Root(t)
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	page, err := os.ReadFile(filepath.Join(root, "docs", "sdks.md"))
 	require.NoError(t, err)
-	command := install.FindStringSubmatch(string(readme))
-	require.NotNil(t, command, "npm install of README.md")
+	command := install.FindStringSubmatch(string(page))
+	require.NotNil(t, command, "npm install of docs/sdks.md")
 	version := command[2]
 	require.Equal(t, version, command[3])
 	assert.FileExists(t, filepath.Join(root, "internal/testkit/e2e/sdks/node", version, "package.json"))
@@ -53,7 +53,7 @@ func TestNodeProfiler(t *testing.T) {
 	assert.Equal(t, map[string]string{"core": version, "node": version, "profiling-node": version}, copies)
 
 	if newest := npm(t, folder, "view", "@sentry/profiling-node", "version"); newest != version {
-		t.Skipf("served: @sentry/profiling-node %s; update the command in README.md", newest)
+		t.Skipf("served: @sentry/profiling-node %s; update the command in docs/sdks.md", newest)
 	}
 }
 

@@ -154,6 +154,13 @@ export default async function (page, url) {
   await page.waitForSelector('canvas[data-boxes]');
   await shot('compare');
 
+  // The picture of the READMEs, docs/page.png: one request, with its libraries collapsed.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await page.goto(new URL(`/#/profile/${overview.profiles.find((p) => String(p.traces) === 'checkout').id}`, url).href);
+  await page.check('text=Collapse libraries');
+  await page.waitForSelector('canvas[data-boxes]');
+  await shot('page');
+
   // A narrow window, dark.
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.setViewportSize({ width: 400, height: 800 });
