@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo page test fresh packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help ports run demo page test fresh packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -13,6 +13,7 @@ SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.
 PAGE     := profileviewerexporter/assets/stamp
 ALONE    := hostile|processor|receiver|tee
 KEY      := 0123456789abcdef0123456789abcdef
+PORTS    ?= 4317 4318 4319 4321 8888 8969 13133
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
@@ -29,16 +30,23 @@ export TESTS := full
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## Build the collector and start it on examples/quickstart
+# The ports of examples/quickstart, and of the collector's own metrics, before a build that takes minutes.
+ports: private SHELL := bash
+ports:
+	@for port in $(PORTS); do ! (exec 3<>/dev/tcp/localhost/$$port) 2>/dev/null || busy="$$busy $$port"; done; [ -z "$$busy" ] || \
+	  { echo "In use:$$busy. Stop the program that listens there, or change the port in examples/quickstart/config.yaml."; exit 1; }
+
+run: ports build ## Build the collector and start it on examples/quickstart
 	@echo
 	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
 	@echo "  Viewer:            http://localhost:4321/   flame graphs and traces"
 	@echo "  Without an SDK:    make demo   (in a second terminal)"
+	@echo "  Other ports:       4317 and 4318 OTLP, 8969 Spotlight, 8888 metrics, 13133 health"
 	@echo
 	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
 
-demo: ## Send recorded SDK requests to the running collector, or to DSN, ROUNDS (1) times
-	@go run ./cmd/envelope send --dsn $(or $(DSN),http://$(KEY)@localhost:4319/1) --rounds $(or $(ROUNDS),1) $(DEMO)
+demo: dist/envelope ## Send recorded SDK requests to the running collector, or to DSN, ROUNDS (1) times
+	@dist/envelope send --dsn $(or $(DSN),http://$(KEY)@localhost:4319/1) --rounds $(or $(ROUNDS),1) $(DEMO)
 	@echo "Open http://localhost:4321/"
 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node

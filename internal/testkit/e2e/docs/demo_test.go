@@ -4,7 +4,11 @@ package docs
 
 import (
 	"fmt"
+	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -41,4 +45,36 @@ func TestDemo(t *testing.T) {
 		ids[harness.ProfileID(profiles)] = true
 	}
 	require.Len(t, ids, len(messages), "each with an id of its own")
+}
+
+// TestRunPorts: `make run` checks the ports of the quickstart and of the collector's own metrics
+// before it builds, and reports a busy one in one line with the fix.
+func TestRunPorts(t *testing.T) {
+	config, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml"))
+	require.NoError(t, err)
+	ports := []string{"8888"} // the collector's default for its metrics
+	for _, endpoint := range regexp.MustCompile(`endpoint: localhost:(\d+)`).FindAllStringSubmatch(string(config), -1) {
+		ports = append(ports, endpoint[1])
+	}
+	makefile, err := os.ReadFile(filepath.Join(golden.Root(t), "Makefile"))
+	require.NoError(t, err)
+	checked := regexp.MustCompile(`(?m)^PORTS +\?= (.*)$`).FindStringSubmatch(string(makefile))
+	require.NotNil(t, checked)
+	assert.ElementsMatch(t, ports, strings.Fields(checked[1]))
+	assert.Contains(t, string(makefile), "\nrun: ports build ")
+
+	free := harness.FreeAddress(t)
+	taken, err := net.Listen("tcp", "localhost:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	for address, busy := range map[string]bool{free: false, taken.Addr().String(): true} {
+		_, port, err := net.SplitHostPort(address)
+		require.NoError(t, err)
+		check := exec.Command("make", "--silent", "ports", "PORTS="+port)
+		check.Dir = golden.Root(t)
+		output, err := check.Output()
+		assert.Equal(t, busy, err != nil)
+		assert.Equal(t, busy, strings.Contains(string(output), port))
+		assert.LessOrEqual(t, strings.Count(string(output), "\n"), 1, "%s", output)
+	}
 }
