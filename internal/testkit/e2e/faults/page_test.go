@@ -5,7 +5,6 @@
 package faults
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -84,76 +83,91 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 }
 
 const ledgerHead = `
-Numbers are items, summed over the rounds. *Acknowledged* is the sum of the columns to its right, without *Again*.
+Items, summed over the rounds of all configurations. *Acknowledged* is the sum of the columns to its right, without *Again*.
 
-| Fault | Configuration | Rounds | Sent | No answer | Refused | Acknowledged | Delivered meanwhile | Delivered after | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| Fault | Rounds | Sent | No answer | Refused | Acknowledged | Delivered | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 
 func (p *faultsPage) ledger() string {
 	var rows strings.Builder
 	var total account
 	rounds := 0
-	row := func(fault, setup string, rounds int, a *account) {
-		fmt.Fprintf(&rows, "| %s | %s | %d |", fault, setup, rounds)
-		for _, n := range a.numbers() {
-			rows.WriteString(" " + strconv.Itoa(*n) + " |")
+	row := func(fault string, rounds int, a *account) {
+		fmt.Fprintf(&rows, "| %s | %d |", fault, rounds)
+		for _, n := range []int{
+			a.sent, a.unanswered, a.refused, a.acknowledged, a.delivered + a.queued, a.dropped, a.held, a.byQueue, a.damaged, a.unexplained, a.again,
+		} {
+			rows.WriteString(" " + strconv.Itoa(n) + " |")
 		}
 		rows.WriteString("\n")
 	}
 	for f := range faults {
+		var one account
+		done := 0
 		for s := range p.setups {
-			at := cell{f, s}
-			if p.done[at] == 0 {
-				row(faults[f].name, p.setups[s].name, 0, &account{})
-				continue
+			if a := p.accounts[cell{f, s}]; a != nil {
+				one.add(*a)
+				done += p.done[cell{f, s}]
 			}
-			row(faults[f].name, p.setups[s].name, p.done[at], p.accounts[at])
-			total.add(*p.accounts[at])
-			rounds += p.done[at]
 		}
+		row(faults[f].name, done, &one)
+		total.add(one)
+		rounds += done
 	}
-	row("**all**", "", rounds, &total)
+	row("**all**", rounds, &total)
 	return rows.String()
 }
 
 const isolationHead = `
-## Isolation
-
 *Latest* is the longest time between acknowledgement and arrival of an item that the backend accepts while it refuses others. It includes
 the one second for which profiles are held. The test fails above 30 s.
 
-| Fault | Configuration | Rounds | Latest, s |
-|---|---|---|---|
+| Fault | Latest, s |
+|---|---|
 `
 
 func (p *faultsPage) isolation() string {
 	var rows strings.Builder
 	for f := range faults {
+		var latest time.Duration
 		for s := range p.setups {
-			if at := (cell{f, s}); p.latest[at] > 0 {
-				fmt.Fprintf(&rows, "| %s | %s | %d | %.1f |\n", faults[f].name, p.setups[s].name, p.done[at], p.latest[at].Seconds())
-			}
+			latest = max(latest, p.latest[cell{f, s}])
+		}
+		if latest > 0 {
+			fmt.Fprintf(&rows, "| %s | %.1f |\n", faults[f].name, latest.Seconds())
 		}
 	}
 	return rows.String()
 }
 
 const damageHead = `
-## Damaged files
-
-| Damage to the file | Collector | Rounds | Items lost with the file |
-|---|---|---|---|
+| Damage to the file | Rounds | Collector does not start | Starts with a new file | Items lost with the file |
+|---|---|---|---|---|
 `
 
 func (p *faultsPage) damage() string {
-	var rows strings.Builder
-	for _, d := range slices.SortedFunc(maps.Keys(p.damaged), func(a, b damaged) int {
-		return cmp.Or(cmp.Compare(a.damage, b.damage), cmp.Compare(a.ended, b.ended))
-	}) {
-		fmt.Fprintf(&rows, "| %s | %s | %d | %d |\n", d.damage, d.ended, p.damaged[d].rounds, p.damaged[d].items)
+	type row struct{ rounds, stopped, renewed, items int }
+	rows := map[string]row{}
+	for d, l := range p.damaged {
+		r := rows[d.damage]
+		r.rounds += l.rounds
+		r.items += l.items
+		switch d.ended {
+		case endsNot:
+		case endsNotAnew:
+			r.renewed += l.rounds
+		default:
+			r.stopped += l.rounds
+		}
+		rows[d.damage] = r
 	}
-	return rows.String()
+	var text strings.Builder
+	for _, damage := range slices.Sorted(maps.Keys(rows)) {
+		r := rows[damage]
+		fmt.Fprintf(&text, "| %s | %d | %d | %d | %d |\n", damage, r.rounds, r.stopped, r.renewed, r.items)
+	}
+	return text.String()
 }
 
 // results returns the tables of a run, also when something is unexplained: that is what they are
@@ -166,7 +180,9 @@ func (p *faultsPage) results(command string) string {
 	page.WriteString(ledgerHead + p.ledger())
 	page.WriteString(isolationHead + p.isolation())
 	page.WriteString(damageHead + p.damage())
-	page.WriteString("\n## Unexplained losses\n\n" + cmp.Or(strings.Join(p.unexplained, "\n"), "None.") + "\n")
+	if len(p.unexplained) > 0 {
+		page.WriteString("\n## Unexplained losses\n\n" + strings.Join(p.unexplained, "\n") + "\n")
+	}
 	return page.String()
 }
 
