@@ -22,63 +22,88 @@ import (
 
 const loadHead = `# Load
 
-This page reports the throughput of the collector binary, its response times, and its behavior under overload; ` + "`make load`" + ` generates it
-in six minutes. Two processes on one machine communicate over loopback: the collector, and a sender that also serves as the backend.
-Requests are gzipped, and each has a new profile ID. The sender keeps a fixed rate regardless of the responses (with up to 256 concurrent
-requests), and measures response times from the scheduled send time.
+How many profiles a collector handles per second and core, how much memory that takes, and what it does under overload. ` + "`make load`" + `
+writes this page in six minutes.
 
 - *Recorded*: real SDK profiles of up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
-- *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames.
-- *Generated, 5 MB*: the same kind of chunk with 57,000 samples, and proportionally more stacks and frames.
+- *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames. *Generated, 5 MB*: the same kind of chunk with
+  57,000 samples, and proportionally more stacks and frames.
 - *OTLP*: the same profiles, converted to OTLP by this collector and sent to the ` + "`otlp`" + ` receiver.
 
-The sender and the collector shared the cores of the machine, possibly with other processes: see the load average. Compare figures within
-this page, not with figures from another machine. Figures per CPU-second (of the collector's own CPU time) depend far less on other
-processes.
+One process sends gzipped requests over loopback and serves as the backend, at a fixed rate and with up to 256 concurrent requests; response
+times count from the scheduled send time. It shares the cores with the collector. Figures per core (of the collector's own CPU time) hardly
+depend on that; compare the others within this page only.
 `
 
 // loadPage collects the results for docs/load.md.
 type loadPage struct {
-	begin          time.Time
-	loadBefore     string
-	rates, tooMuch []string
-	whole, gc      []string
-	tee            string
+	begin        time.Time
+	loadBefore   string
+	rates        []rate
+	whole, parts []string
+	gc, tooMuch  []string
+	tee          string
+}
+
+// rate is a row about one receiver at one rate.
+type rate struct {
+	of       string // profiles and receiver
+	answered float64
+	row      string
 }
 
 func newLoadPage() *loadPage { return &loadPage{begin: time.Now(), loadBefore: harness.LoadAverage()} }
 
 func (p *loadPage) step(m mix, in, twin stretch, inPeak, twinPeak int) {
-	perCPU := func(s stretch) float64 { return float64(len(s.accepted)) / s.cpu.Seconds() }
 	for _, s := range []struct {
 		name string
 		stretch
 		peak int
 	}{{"Sentry", in, inPeak}, {"OTLP", twin, twinPeak}} {
-		p.rates = append(p.rates, fmt.Sprintf("| %s | %s | %.0f | %.0f | %.0f | %.0f | %.0f | %v | %v | %d |", m.name, s.name, s.offered,
-			s.answered(), float64(s.samples)/s.took.Seconds(), perCPU(s.stretch), float64(s.samples)/s.cpu.Seconds(),
-			s.wait(0.5), s.wait(0.99), s.peak))
+		of := fmt.Sprintf("| %s | %s |", m.name, s.name)
+		p.rates = append(p.rates, rate{of, s.answered(), of + fmt.Sprintf(" %.0f | %.0f | %.0f | %.0f | %v | %v | %d |", s.offered,
+			s.answered(), float64(s.samples)/s.took.Seconds(), float64(len(s.accepted))/s.cpu.Seconds(), s.wait(0.5), s.wait(0.99), s.peak)})
 	}
-	p.rates[len(p.rates)-2] += fmt.Sprintf(" %.2f |", perCPU(in)/perCPU(twin))
-	p.rates[len(p.rates)-1] += " |"
 }
 
-func (p *loadPage) lastSteps() string { return "\n" + strings.Join(p.rates[len(p.rates)-2:], "\n") }
+func (p *loadPage) lastSteps() string {
+	return "\n" + p.rates[len(p.rates)-2].row + "\n" + p.rates[len(p.rates)-1].row
+}
 
-func wholeColumns() string {
-	head, line := "| Profiles | Exporter | CPU time per profile | CPU time per sample |", "|---|---|---|---|"
-	for _, part := range append(slices.Clone(cpuParts), cpuPart{name: "rest"}) {
-		head, line = head+" "+part.name+" |", line+"---|"
+// extremes returns the rows of the lowest rate and of the most responses, for each receiver.
+func (p *loadPage) extremes() (rows []string) {
+	for i, first := range p.rates {
+		if slices.ContainsFunc(p.rates[:i], func(r rate) bool { return r.of == first.of }) {
+			continue
+		}
+		most := first
+		for _, r := range p.rates[i:] {
+			if r.of == first.of && r.answered > most.answered {
+				most = r
+			}
+		}
+		rows = append(rows, first.row, most.row)
 	}
-	return head + "\n" + line + "\n"
+	return rows
+}
+
+// partColumns is the head of the shares of CPU time, which are in the log only.
+func partColumns() string {
+	head := "| Profiles | Exporter |"
+	for _, part := range append(slices.Clone(cpuParts), cpuPart{name: "rest"}) {
+		head += " " + part.name + " |"
+	}
+	return head + "\n"
 }
 
 func (p *loadPage) wholePath(m mix, exporter string, s stretch, parts []float64) {
-	row := fmt.Sprintf("| %s | %s | %v | %v |", m.name, exporter, perProfile(s.cpu, len(s.accepted)), s.cpu/time.Duration(s.samples))
+	of := fmt.Sprintf("| %s | %s |", m.name, exporter)
+	p.whole = append(p.whole, of+fmt.Sprintf(" %.0f | %v | %v |", float64(len(s.accepted))/s.cpu.Seconds(),
+		perProfile(s.cpu, len(s.accepted)), s.cpu/time.Duration(s.samples)))
 	for _, share := range parts {
-		row += fmt.Sprintf(" %.0f%% |", share)
+		of += fmt.Sprintf(" %.0f%% |", share)
 	}
-	p.whole = append(p.whole, row)
+	p.parts = append(p.parts, of)
 }
 
 func (p *loadPage) overload(what string, s stretch, peak int) {
@@ -88,35 +113,48 @@ func (p *loadPage) overload(what string, s stretch, peak int) {
 }
 
 const (
-	ratesHead = `
-## Rising rate
-
-The exporter is ` + "`nop`" + `. The two receivers alternate at each rate, each in its own collector. p50 and p99 are response times.
-
-| Profiles | Sent as | Offered/s | Responses/s | Samples/s | Profiles per CPU-second | Samples per CPU-second | p50 | p99 | Peak RSS, MiB | Sentry ÷ OTLP, per CPU-second |
-|---|---|---|---|---|---|---|---|---|---|---|
-`
 	wholeHead = `
 ## End to end
 
 The collector receives profiles, links them to spans that have already arrived (` + "`link::wait: 0s`" + `), and exports them to a server that accepts
-everything. The columns on the right show where the CPU time goes, from a CPU profile of the collector: *encode* is the OTLP or JSON
-encoding of the output, *GC* is the garbage collector, and *rest* includes HTTP, gRPC, system calls, scrubbing and the transactions of V1
-profiles.
+everything.
 
-In the *received as OTLP* rows, the same profiles arrive as OTLP and are only forwarded: this cost has nothing to do with Sentry's format,
-and only changes to the OpenTelemetry Collector can reduce it.
+| Profiles | Exporter | Profiles per second and core | CPU time per profile | CPU time per sample |
+|---|---|---|---|---|
+`
+	floorText = `
+*Received as OTLP*: the same profiles arrive as OTLP and are only forwarded; only changes to the OpenTelemetry Collector can reduce this
+cost. *Floor*: a small program inflates the request with the same library, and compresses and posts a prepared result. The test logs the
+share of each step; with gzip, compression is the largest.
+`
+	tooMuchHead = `
+## Overload
 
-In the *floor* rows, a small program replaces the collector. It inflates the request with the same library, and then compresses and posts
-the OTLP form of the profile, which is prepared in advance and has no links. It does not decode, translate or link, and it has no queue and
-no telemetry. A collector in Go that uses these libraries cannot avoid this work.
+A collector with a ` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend, receives recorded
+profiles for ten seconds (three per step when the capacity is measured). Every accepted profile was delivered, by ID. All others were refused
+with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was accepted) and counted. The run fails otherwise, or if 1% of the responses
+take a second, or if the delivery rate drops below half of the capacity.
 
+In the first row, the backend accepts one profile every 10 ms; in the others, it is fast. The capacity is the highest delivery rate while the
+rate rises by 50% per step, until less than half is delivered. For 20 ms after a pipeline refuses data, the receiver refuses profiles without
+decoding them, which keeps the delivery rate high ([operations](operations.md#sizing)).
+
+| | Offered/s | Responses | Not sent: 256 in flight | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+`
+	ratesHead = `
+## Rising rate
+
+Receiving without exporting (` + "`nop`" + `), at the lowest rate and at the one with the most responses. The two receivers alternate, each in its own
+collector.
+
+| Profiles | Sent as | Offered/s | Responses/s | Samples/s | Profiles per CPU-second | p50 | p99 | Peak RSS, MiB |
+|---|---|---|---|---|---|---|---|---|
 `
 	gcHead = `
 ## Garbage collection
 
-The same end-to-end path with ` + "`otlp_http`" + ` and zstd, for three values of ` + "`GOGC`" + ` and with ` + "`GOMEMLIMIT=1024MiB`" + `. The three collectors run
-alternately.
+The end-to-end path with ` + "`otlp_http`" + ` and zstd, and ` + "`GOMEMLIMIT=1024MiB`" + `.
 
 | Profiles | GOGC | CPU time per profile | p99 of responses | Peak RSS, MiB |
 |---|---|---|---|---|
@@ -124,33 +162,11 @@ alternately.
 	teeHead = `
 ## Tee
 
-The sender sends recorded profiles at 100 requests per second. It alternates every second between a collector with a
-[tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and one without. The exporter is ` + "`nop`" + `. A server in the sender's process stands in
-for Sentry and accepts everything. *Posting alone* is a third process that only posts the same bodies to that server, one at a time, with
-Go's HTTP client. Its CPU time is roughly the minimum cost of a second HTTP exchange.
+Recorded profiles at 100 per second, to a collector with a [tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and to one without, in turns
+of a second, without exporting. *Posting alone*: a third process only posts the same bodies, about the minimum cost of a second HTTP exchange.
 
 | Collector | Requests | CPU time per request | p50 | p90 | p99 |
 |---|---|---|---|---|---|
-`
-	tooMuchHead = `
-## Overload
-
-The sender sends recorded profiles for ten seconds (three seconds per step when it measures the capacity). The collector has a
-` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend. A comparison by ID shows that every
-accepted profile was delivered. All remaining profiles were refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was
-accepted); each was counted as an item or, if it was not decompressed, as a request. The run fails if any profile is unaccounted for, if 1%
-or more of the responses take a second or longer, or if the delivery rate drops below half of the capacity.
-
-In the first row of the table, the backend accepts one profile every 10 ms. In the other rows, the backend is fast, but it shares the cores
-with the sender and the collector. The sender has at most 256 requests in flight; clients without that limit were not tested. To measure the
-capacity, the sender raises its rate by 50% per step until less than half of the offered rate is delivered. The capacity is the highest
-delivery rate in these steps, for the receiver, exporter and backend together.
-
-For 20 ms after a pipeline refuses data, the receiver refuses profiles without decompressing or decoding them. This keeps the delivery rate
-high ([operations](operations.md#sizing)).
-
-| | Offered/s | Responses | Not sent: 256 in flight | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
-|---|---|---|---|---|---|---|---|---|---|---|---|
 `
 )
 
@@ -159,11 +175,11 @@ func (p *loadPage) write(t *testing.T) {
 	page.WriteString(loadHead)
 	fmt.Fprintf(&page, "\n%s, %d cores, %s. One-minute load average before and after: %s, %s. The run took %v.\n",
 		p.begin.UTC().Format(time.DateOnly), runtime.NumCPU(), runtime.GOARCH, p.loadBefore, harness.LoadAverage(), time.Since(p.begin).Round(time.Second))
-	page.WriteString(ratesHead + strings.Join(p.rates, "\n") + "\n")
-	page.WriteString(wholeHead + wholeColumns() + strings.Join(p.whole, "\n") + "\n")
+	page.WriteString(wholeHead + strings.Join(p.whole, "\n") + "\n" + floorText)
+	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")
+	page.WriteString(ratesHead + strings.Join(p.extremes(), "\n") + "\n")
 	page.WriteString(gcHead + strings.Join(p.gc, "\n") + "\n")
 	page.WriteString(teeHead + p.tee)
-	page.WriteString(tooMuchHead + strings.Join(p.tooMuch, "\n") + "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(golden.Root(t), "docs", "load.md"), []byte(page.String()), 0o644))
 	t.Log("\n" + page.String())
 }

@@ -60,7 +60,7 @@ func measureWhole(t *testing.T, mixes []mix, page *loadPage) {
 		page.wholePath(m, "floor, zstd", result, parts)
 		c.Stop(t)
 	}
-	t.Log("\n" + wholeColumns() + strings.Join(page.whole, "\n"))
+	t.Log("\n" + strings.Join(page.whole, "\n") + "\n" + partColumns() + strings.Join(page.parts, "\n"))
 }
 
 // measure sends profiles, and profiles the collector meanwhile.
