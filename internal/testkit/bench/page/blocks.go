@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -17,9 +16,6 @@ func fill(page string, texts map[string]string) (string, error) {
 	filled := map[string]bool{}
 	page = block.ReplaceAllStringFunc(page, func(old string) string {
 		parts := block.FindStringSubmatch(old)
-		if texts[parts[2]] == "" && slices.Contains(optionalBlocks, parts[2]) {
-			return old
-		}
 		filled[parts[2]] = true
 		return parts[1] + "\n" + texts[parts[2]] + "\n" + parts[3]
 	})
@@ -30,49 +26,35 @@ func fill(page string, texts map[string]string) (string, error) {
 	}
 	for name := range filled {
 		if texts[name] == "" {
-			return "", fmt.Errorf("the page has a block %q, and there is no such benchmark", name)
+			return "", fmt.Errorf("the page has a block %q, which is not written", name)
 		}
 	}
 	return page, nil
 }
 
-// check compares the rows of a page with those that would be written. Recordings, with names that
-// begin with "rec-", may be absent.
+// check compares the rows of a page with those that would be written.
 func check(page, filled string) error {
 	have, want := rows(page), rows(filled)
 	for row := range want {
-		if !have[row] {
+		if have[row] == "" {
 			return fmt.Errorf("the page has no row for %s", row)
 		}
 	}
 	for row := range have {
-		if !want[row] && !strings.HasPrefix(row.data, "rec-") {
+		if want[row] == "" {
 			return fmt.Errorf("the page has a row for %s, which no benchmark measures", row)
 		}
 	}
 	return nil
 }
 
-// rows returns the cells with results in the tables of the benchmarks.
-func rows(page string) map[key]bool {
-	all := map[key]bool{}
-	for _, parts := range block.FindAllStringSubmatch(page, -1) {
-		var data []string
-		for line := range strings.Lines(parts[0]) {
-			cells := strings.Split(strings.Trim(line, "|\n"), "|")
-			for i := range cells {
-				cells[i] = strings.TrimSpace(cells[i])
-			}
-			if cells[0] == "Ratio" {
-				data = cells[1:]
-				continue
-			}
-			for i, text := range cells[1:] {
-				if i < len(data) && text != "" && !strings.HasPrefix(text, "---") {
-					all[key{parts[2], cells[0], data[i]}] = true
-				}
-			}
-		}
+var resultRow = regexp.MustCompile("(?m)^\\| (\\w+) \\| `([^`]+)` \\|.*\n")
+
+// rows returns the rows with results.
+func rows(page string) map[key]string {
+	all := map[key]string{}
+	for _, parts := range resultRow.FindAllStringSubmatch(page, -1) {
+		all[key{parts[1], parts[2], ""}] = strings.TrimSuffix(parts[0], "\n")
 	}
 	return all
 }
