@@ -62,12 +62,13 @@ END {
 			continue
 		}
 		while (page[i + 1] ~ /^\|/) i++
-		print "| Class | The inputs vary | Inputs | Peak memory closest to its bound, MiB | Most CPU per byte, µs |"
-		print "|---|---|---|---|---|"
+		print "| Class | The inputs vary | Inputs | Peak memory closest to its bound, MiB |"
+		print "|---|---|---|---|"
 		for (k = 1; k <= n; k++) {
 			class = classes[k]
-			printf "| %s | %s | %d | %s | %s |\n", class, what[class] (class == "Pairs" ? ": at most " output " times the input to a destination" : ""),
-				inputs[class], memory[class], cpu[class] ? sprintf("%.2f", cpu[class]) : "not measured"
+			printf "| %s | %s%s%s | %d | %s |\n", class, what[class],
+				class == "Pairs" ? ": at most " output " times the input to a destination" : "",
+				cpu[class] ? sprintf(", and %.2f µs of CPU per byte", cpu[class]) : "", inputs[class], memory[class]
 		}
 	}
 }
