@@ -48,6 +48,9 @@ func mappingRows(t *testing.T) (rows []mappingRow) {
 			cells := strings.Split(strings.Trim(line, "|"), "|")
 			require.Len(t, cells, 4, "%s", line)
 			row := mappingRow{text: line, fields: codes(cells[0]), target: cells[1], back: strings.TrimSpace(cells[2]), cases: codes(cells[3])}
+			if row.cases == nil { // the case that the heading names
+				row.cases = codes(lines[0])
+			}
 			if strings.HasPrefix(lines[0], "| Metric ") { // the other way round: what it is made from comes second
 				row.fields, row.target = codes(cells[1]), cells[0]
 			}
