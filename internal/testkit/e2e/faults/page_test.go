@@ -85,8 +85,8 @@ func (p *faultsPage) round(f, s int, r *rig, result account, unexplained []sentI
 const ledgerHead = `
 Items, summed over the rounds of all configurations. *Acknowledged* is the sum of the columns to its right, without *Again*.
 
-| Fault | Rounds | Sent | No answer | Refused | Acknowledged | Delivered | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| Fault | Rounds | Acknowledged | Delivered | Dropped, counted | Held, lost | Lost by the queue | In the file, lost | **Unexplained** | Again |
+|---|---|---|---|---|---|---|---|---|---|
 `
 
 func (p *faultsPage) ledger() string {
@@ -95,9 +95,7 @@ func (p *faultsPage) ledger() string {
 	rounds := 0
 	row := func(fault string, rounds int, a *account) {
 		fmt.Fprintf(&rows, "| %s | %d |", fault, rounds)
-		for _, n := range []int{
-			a.sent, a.unanswered, a.refused, a.acknowledged, a.delivered + a.queued, a.dropped, a.held, a.byQueue, a.damaged, a.unexplained, a.again,
-		} {
+		for _, n := range []int{a.acknowledged, a.delivered + a.queued, a.dropped, a.held, a.byQueue, a.damaged, a.unexplained, a.again} {
 			rows.WriteString(" " + strconv.Itoa(n) + " |")
 		}
 		rows.WriteString("\n")
