@@ -50,6 +50,7 @@ type frameAnswer struct {
 type flameAnswer struct {
 	graphAnswer
 	Matched      *int64        `json:"matched,omitempty"`      // weight of the functions that the search matches
+	Waiting      int64         `json:"waiting,omitempty"`      // weight of samples of threads that wait outside of spans, which active=1 omits
 	Symbolicated bool          `json:"symbolicated,omitempty"` // true if some names come from symbol files
 	Top          []topLine     `json:"top,omitempty"`          // highest self weight first
 	Threads      []threadShare `json:"threads,omitempty"`      // heaviest first, at most 200; absent if the query selects a thread
@@ -81,6 +82,7 @@ type merged struct {
 	threads      threadShares
 	spans        map[timeline.Link]store.Sum
 	symbolicated bool
+	waiting      int64
 }
 
 func (m *merged) Size() int { return m.graph.Size() + spanSize*len(m.spans) }
@@ -97,6 +99,7 @@ func (v *viewer) merge(s *selection) (*merged, error) {
 			return s.each(func(one flame.Selection) error {
 				m.threads.add(one)
 				m.addSpans(one)
+				m.addWaiting(one)
 				m.symbolicated = m.symbolicated || one.Profile.Symbolicated
 				return visit(one)
 			})
@@ -110,6 +113,15 @@ func (m *merged) addSpans(s flame.Selection) {
 		if link := s.Profile.Links[sample.Link]; link != (timeline.Link{}) && sample.Weight > 0 {
 			sum := m.spans[link]
 			m.spans[link] = store.Sum{Samples: sum.Samples + sample.Count, Weight: sum.Weight + sample.Weight}
+		}
+	}
+}
+
+func (m *merged) addWaiting(s flame.Selection) {
+	s.Filter.Active = false
+	for _, sample := range s.Profile.Selected(s.Filter) {
+		if !s.Profile.Active(sample) {
+			m.waiting += sample.Weight
 		}
 	}
 }
@@ -146,7 +158,7 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 		out.Matched = &matched
 	}
 	out.describe(s, graph, graph.Draw(window))
-	out.Symbolicated = m.symbolicated
+	out.Symbolicated, out.Waiting = m.symbolicated, m.waiting
 	if partial(query) || query.Has("view") {
 		return tagged{out, tag}, nil
 	}

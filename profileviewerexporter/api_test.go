@@ -201,6 +201,28 @@ func TestViewsOfAGraph(t *testing.T) {
 	}
 }
 
+// TestActive: active=1 omits the samples of threads that wait outside of spans, in graphs and
+// downloads, and states how much they are.
+func TestActive(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop",
+		timelinetest.Sample{Thread: 1, Stack: "main;handle", At: []time.Duration{0}},
+		timelinetest.Sample{Thread: 1, Stack: "main;libthreading.Condition.wait", Span: 7, At: []time.Duration{10 * ms, 20 * ms}},
+		timelinetest.Sample{Thread: 2, Stack: "worker;java.lang.Object.wait", At: []time.Duration{0, 10 * ms, 20 * ms}},
+		timelinetest.Sample{Thread: 3, Stack: "loop;wait", At: []time.Duration{0}},
+	)
+	all, active := get[flameAnswer](h, "flame?profile=1"), get[flameAnswer](h, "flame?profile=1&active=1")
+	assert.Equal(t, int64(30*ms), active.Waiting)
+	assert.Equal(t, all.Total-active.Waiting, active.Total)
+	assert.Equal(t, all.Waiting, active.Waiting, "also where it is shown")
+	assert.Len(t, active.Threads, 2)
+	assert.Zero(t, get[flameAnswer](h, "flame?"+span7).Waiting, "a wait of a span is part of its time")
+
+	_, stacks := h.request("/api/download/collapsed?profile=1&active=1")
+	assert.NotContains(t, string(stacks), "java.lang.Object.wait")
+	assert.Contains(t, string(stacks), "loop;wait", "a function of the application")
+}
+
 func TestFlameOfASpan(t *testing.T) {
 	h := start(t, nil)
 	h.addProfile("shop", shop...)

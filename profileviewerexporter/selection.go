@@ -35,6 +35,7 @@ const maxProfiles = 60
 //	release=…        with service: of a release
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
+//	active=1         without samples of threads that wait outside of spans
 //	collapse=1       without library functions that library functions call
 //	raw=1            with the names that the profiler reported, before symbolication
 //
@@ -45,6 +46,7 @@ type selection struct {
 	link     *timeline.Link
 	thread   *string
 	within   timeline.Range
+	active   bool
 	collapse bool // calls inside libraries
 	raw      bool
 	decoded  *decoded
@@ -76,7 +78,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		thread := query.Get("thread")
 		s.thread = &thread
 	}
-	s.collapse, s.raw = query.Get("collapse") == "1", query.Get("raw") == "1"
+	s.active, s.collapse, s.raw = query.Get("active") == "1", query.Get("collapse") == "1", query.Get("raw") == "1"
 	return s, parseRange(query, s.origin, &s.within)
 }
 
@@ -237,13 +239,13 @@ func (s *selection) key() string {
 	if s.thread != nil {
 		fmt.Fprintf(&b, " thread %q", *s.thread)
 	}
-	fmt.Fprint(&b, " ", s.within.From, s.within.To, s.collapse)
+	fmt.Fprint(&b, " ", s.within.From, s.within.To, s.collapse, s.active)
 	return b.String()
 }
 
 // filter returns the filter for the selected samples of a profile.
 func (s *selection) filter(p *timeline.Profile) timeline.Filter {
-	f := timeline.Filter{Link: s.link, Range: s.within}
+	f := timeline.Filter{Link: s.link, Range: s.within, Active: s.active}
 	if s.thread != nil {
 		thread, ok := p.FindThread(*s.thread)
 		if !ok {

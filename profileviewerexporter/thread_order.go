@@ -56,12 +56,11 @@ func threadUseOf(p *timeline.Profile, t *timeline.Thread) threadUse {
 	use := threadUse{thread: t, sampler: isSampler(t.Name)}
 	for _, s := range t.Samples {
 		use.linked = use.linked || p.Links[s.Link] != (timeline.Link{})
-		stack := p.Stacks[s.Stack]
-		if len(stack) == 0 {
+		if len(p.Stacks[s.Stack]) == 0 {
 			continue
 		}
 		use.busy += s.Weight
-		if leaf := p.Locations[stack[0]].Lines[0].Frame; !waits(p.Frames[leaf].Name) {
+		if !p.Waits(s.Stack) {
 			use.running += s.Weight
 		}
 	}
@@ -74,25 +73,4 @@ func threadUseOf(p *timeline.Profile, t *timeline.Thread) threadUse {
 func isSampler(thread string) bool {
 	thread = strings.ToLower(thread)
 	return strings.Contains(thread, "sentry") && (strings.Contains(thread, "profil") || strings.Contains(thread, "sampl"))
-}
-
-// waiting are functions in which a thread does not run, without their classes and modules: of
-// Python, the JVM and Android, Darwin, Linux, Go, .NET and Ruby.
-var waiting = func() map[string]bool {
-	set := map[string]bool{}
-	for _, name := range strings.Fields(`
-		wait select poll accept recv recv_into readinto read sleep join acquire _wait_for_tstate_lock get_nowait
-		park parkNanos wait0 sleep0 nativePollOnce pollOnce epollWait accept0 socketRead0 socketAccept waitForReferencePendingList
-		mach_msg mach_msg_trap mach_msg2_trap __psynch_cvwait __workq_kernreturn semaphore_wait_trap __semwait_signal kevent kevent64
-		__select __ulock_wait __ulock_wait2 usleep nanosleep clock_nanosleep epoll_wait futex futex_wait ppoll pselect syscall
-		pthread_cond_wait pthread_cond_timedwait gopark notesleep notetsleep netpoll Wait Sleep WaitOne rb_thread_sleep`) {
-		set[name] = true
-	}
-	return set
-}()
-
-// waits reports whether a function is one in which a thread waits.
-func waits(function string) bool {
-	function, _, _ = strings.Cut(function, "(")
-	return waiting[function[strings.LastIndexAny(function, ".:#")+1:]]
 }

@@ -23,7 +23,7 @@ func TestInitialThread(t *testing.T) {
 	}
 	message := timelinetest.Message("shop", timelinetest.Wall,
 		timelinetest.Sample{Thread: 1, Stack: "sampler", Span: 7, At: every(50)},
-		timelinetest.Sample{Thread: 2, Stack: "serve;Condition.wait", Span: 7, At: every(40)},
+		timelinetest.Sample{Thread: 2, Stack: "serve;java.lang.Object.wait", Span: 7, At: every(40)},
 		timelinetest.Sample{Thread: 3, Stack: "handle;query", Span: 7, At: every(10)},
 		timelinetest.Sample{Thread: 4, Stack: "compute", At: every(45)},
 		timelinetest.Sample{Thread: 5, Stack: "", At: every(45)},
@@ -37,13 +37,4 @@ func TestInitialThread(t *testing.T) {
 	assert.Equal(t, []string{"3", "2", "4", "5", "1"}, ids)
 	assert.Len(t, orderedThreads(p, 2), 2)
 	assert.Empty(t, orderedThreads(&timeline.Profile{}, 100))
-}
-
-func TestWaiting(t *testing.T) {
-	for name, want := range map[string]bool{
-		"Condition.wait": true, "wait": true, "java.lang.Object.wait0(long)": true, "__psynch_cvwait": true, "runtime.gopark": true,
-		"Monitor::Wait": true, "await": false, "waiter": false, "main": false, "": false, "query": false,
-	} {
-		assert.Equal(t, want, waits(name), name)
-	}
 }

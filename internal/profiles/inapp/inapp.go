@@ -52,7 +52,7 @@ func Compiled(f Frame) bool {
 	case "dotnet":
 		return !hasPrefix(cmp.Or(f.Module, f.Function), dotnetPrefixes...)
 	case "ruby", "perl", "luajit", "beam":
-		return f.File != "" && !containsAny(f.File, libraryPaths)
+		return f.File != "" && f.File[0] != '<' && !containsAny(f.File, libraryPaths) // <cfunc> of Ruby
 	}
 	return f.Package != "" && !isSystemLibrary(f.Package)
 }

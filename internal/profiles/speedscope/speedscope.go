@@ -39,7 +39,7 @@ type Writer struct {
 	count   int     // number of profiles
 	written int     // frames in all samples
 
-	// The profile that speedscope opens first: the thread with the most weight on stacks.
+	// The profile that speedscope opens first: the thread that worked the most.
 	active     int
 	activeBusy int64
 }
@@ -98,6 +98,9 @@ func (w *Writer) thread(p *timeline.Profile, filter timeline.Filter, thread time
 		}
 		if weight > 0 {
 			w.sample(&weigh, stack, weight)
+			if len(stack) > 0 && !p.Waits(s.Stack) {
+				weigh.busy += weight
+			}
 		}
 	}
 	if started {
@@ -125,9 +128,6 @@ func (w *Writer) sample(weigh *weigher, stack []int32, weight int64) {
 	}
 	weigh.count++
 	weigh.end += weight
-	if len(stack) > 0 {
-		weigh.busy += weight
-	}
 	w.text("[")
 	for i, frame := range stack {
 		if i > 0 {
@@ -189,7 +189,7 @@ type weigher struct {
 	unit  string
 	at    uint64 // end of the last sample
 	end   int64  // of all weights
-	busy  int64  // of samples with a stack
+	busy  int64  // of samples with a stack that does not wait
 	count int
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/waiting"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -68,6 +69,9 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 			broken++
 		}
 		c.guess(&frame, frameType)
+		if len(location.Lines) == 0 {
+			location.Waiting = waiting.In(c.described(&frame, frameType))
+		}
 		location.Lines = append(location.Lines, Line{c.intern(frame, out), line.Line, line.Column})
 	}
 	if len(location.Lines) == 0 {
@@ -98,10 +102,7 @@ func (c *code) guess(frame *Frame, frameType string) {
 	if frame.InApp != InAppUnknown {
 		return
 	}
-	c.view.Mapping(c.scratch.Mapping, &c.mapping)
-	inApp, known := c.inApp.Guess(inapp.Frame{
-		Type: frameType, Function: frame.Name, Module: frame.Module, File: frame.File, Package: c.text(c.mapping.Filename),
-	})
+	inApp, known := c.inApp.Guess(c.described(frame, frameType))
 	if !known {
 		return
 	}
@@ -109,6 +110,12 @@ func (c *code) guess(frame *Frame, frameType string) {
 	if inApp {
 		frame.InApp = InAppYes
 	}
+}
+
+// described returns what the rules for functions read.
+func (c *code) described(frame *Frame, frameType string) inapp.Frame {
+	c.view.Mapping(c.scratch.Mapping, &c.mapping)
+	return inapp.Frame{Type: frameType, Function: frame.Name, Module: frame.Module, File: frame.File, Package: c.text(c.mapping.Filename)}
 }
 
 func anonymous(file string) string {

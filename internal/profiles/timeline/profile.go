@@ -30,6 +30,8 @@ type Profile struct {
 	// Symbolicated reports that frames have names from symbol files; see [Reader.Raw].
 	Symbolicated bool
 
+	wall bool // it measures wall-clock time
+
 	// View and OTLP give access to attributes and mappings.
 	View dictionary.View
 	OTLP pprofile.Profile
@@ -83,6 +85,7 @@ type Stack []LocationIndex
 type Location struct {
 	Lines   []Line
 	Unnamed bool // the profiler states no function: the only line is named after the address
+	Waiting bool // a thread waits in the first line; see package waiting
 	Address uint64
 	Source  dictionary.LocationIndex
 }
@@ -132,6 +135,7 @@ type Filter struct {
 	Thread *ThreadIndex
 	Link   *Link
 	Range  Range
+	Active bool // see Profile.Active
 }
 
 // Selected returns the samples that the filter selects.
@@ -151,6 +155,9 @@ func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool)
 				if f.Link != nil && p.Links[s.Link] != *f.Link || !f.Range.Contains(s.Time) {
 					continue
 				}
+				if f.Active && !p.Active(s) {
+					continue
+				}
 				if !yield(t, s) {
 					return
 				}
@@ -158,6 +165,16 @@ func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool)
 		}
 	}
 }
+
+// Waits reports whether a stack ends in a function in which a thread waits. Idle threads have no
+// stack, and profiles of other measures than wall-clock time no waiting threads.
+func (p *Profile) Waits(stack StackIndex) bool {
+	s := p.Stacks[stack]
+	return p.wall && len(s) > 0 && p.Locations[s[0]].Waiting
+}
+
+// Active reports whether the thread of a sample works, or waits as a part of a span.
+func (p *Profile) Active(s *Sample) bool { return p.Links[s.Link] != (Link{}) || !p.Waits(s.Stack) }
 
 // CheckPositive returns ErrNegative if a selected sample has a negative weight.
 func (p *Profile) CheckPositive(f Filter) error {

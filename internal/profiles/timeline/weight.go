@@ -44,7 +44,7 @@ func (r *reader) scale() scale {
 		r.out.Broken++
 	}
 	m := t.Measure(r.profile.Period())
-	r.out.Measure = Measure{m.Name, m.Unit}
+	r.out.Measure, r.out.wall = Measure{m.Name, m.Unit}, t.Clock == sampletype.Wall
 	weighed := t.Counts && m.Unit == unitNanoseconds
 	return scale{factor: m.Factor, gaps: weighed && t.Clock == sampletype.Wall, counts: t.Unit == sampletype.UnitCount}
 }

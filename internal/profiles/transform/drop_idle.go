@@ -7,31 +7,47 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/waiting"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // DropIdle drops the samples of idle threads: samples without a stack (from browsers and Java) and
-// samples whose leaf is one of Functions (from Node).
+// samples whose leaf is one of Functions (from Node). With Waiting, it also drops the samples of
+// threads that wait (see package waiting), unless they are linked to a span: then the wait is part
+// of its time.
 //
 // Afterwards, the gaps between timestamps are no longer the durations of samples: aggregate to
 // nanoseconds first.
 type DropIdle struct {
 	// Functions are exact function names. The default is (idle), the name that V8 uses.
 	Functions []string `mapstructure:"functions"`
+	Waiting   bool     `mapstructure:"waiting"`
 }
 
 func (*DropIdle) Validate() error { return nil }
 
 func (s *DropIdle) apply(m *message) {
-	idle := m.idleStacks(s.Functions)
-	m.drop(Idle, func(pprofile.Profile) func(pprofile.Sample) bool {
-		return func(sample pprofile.Sample) bool { return idle[sample.StackIndex()] }
+	idle, waits := m.idleStacks(s)
+	m.drop(Idle, func(profile pprofile.Profile) func(pprofile.Sample) bool {
+		t, _ := sampletype.Of(m.view, profile)
+		return func(sample pprofile.Sample) bool {
+			return idle[sample.StackIndex()] || t.Clock == sampletype.Wall && waits[sample.StackIndex()] && !m.isLinked(sample)
+		}
 	})
 }
 
-// idleStacks returns, for each stack, whether it is idle.
-func (m *message) idleStacks(functions []string) []bool {
-	idle := make([]bool, m.profiles.Dictionary().StackTable().Len())
+func (m *message) isLinked(sample pprofile.Sample) bool {
+	trace, _, _ := m.view.Link(dictionary.LinkIndex(sample.LinkIndex()))
+	return !trace.IsEmpty()
+}
+
+// idleStacks returns, for each stack, whether it is idle, and whether it waits.
+func (m *message) idleStacks(s *DropIdle) (idle, waits []bool) {
+	stacks := m.profiles.Dictionary().StackTable().Len()
+	idle, waits = make([]bool, stacks), make([]bool, stacks)
 	var frames []dictionary.LocationIndex
 	var leaf dictionary.Location
 	for i := range idle {
@@ -43,8 +59,25 @@ func (m *message) idleStacks(functions []string) []bool {
 		m.view.Location(frames[0], &leaf)
 		if len(leaf.Lines) > 0 {
 			function, _ := m.view.Function(leaf.Lines[0].Function)
-			idle[i] = slices.Contains(functions, m.view.Text(function.Name))
+			idle[i] = slices.Contains(s.Functions, m.view.Text(function.Name))
+			waits[i] = s.Waiting && waiting.In(m.described(&leaf, function))
 		}
 	}
-	return idle
+	return idle, waits
+}
+
+// described returns what the rules for functions read.
+func (m *message) described(l *dictionary.Location, f dictionary.Function) inapp.Frame {
+	var mapping dictionary.Mapping
+	m.view.Mapping(l.Mapping, &mapping)
+	out := inapp.Frame{Function: m.view.Text(f.Name), File: m.view.Text(f.Filename), Package: m.view.Text(mapping.Filename)}
+	for _, i := range l.Attributes {
+		switch a, _ := m.view.Attribute(i); a.Key {
+		case semconv.ProfileFrameType:
+			out.Type = a.Value.AsString()
+		case semconv.SentryFrameModule:
+			out.Module = a.Value.AsString()
+		}
+	}
+	return out
 }

@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
@@ -233,4 +234,27 @@ func FuzzApply(f *testing.F) {
 			t.Errorf("%d observations, none goes on, %d are counted", in, total(lost))
 		}
 	})
+}
+
+// TestDropWaiting: threads that wait outside of spans are dropped only if the user wants it, and
+// only in profiles of wall-clock time.
+func TestDropWaiting(t *testing.T) {
+	samples := []timelinetest.Sample{
+		{Thread: 1, Stack: "main;compute", At: []time.Duration{0}},
+		{Thread: 1, Stack: "main;java.lang.Object.wait", Span: 7, At: []time.Duration{10}},
+		{Thread: 2, Stack: "worker;java.lang.Object.wait", At: []time.Duration{20, 30}},
+	}
+	onCPU := timelinetest.Shape{Type: "samples", Unit: "count", PeriodType: "cpu", PeriodUnit: "nanoseconds"}
+	for _, test := range []struct {
+		step    DropIdle
+		shape   timelinetest.Shape
+		dropped int
+	}{
+		{DropIdle{Waiting: true}, timelinetest.Wall, 2},
+		{DropIdle{}, timelinetest.Wall, 0},
+		{DropIdle{Waiting: true}, onCPU, 0},
+	} {
+		_, lost := Apply(timelinetest.Message("shop", test.shape, samples...), []Step{&test.step})
+		require.Equal(t, test.dropped, lost[Idle])
+	}
 }

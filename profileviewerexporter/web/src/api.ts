@@ -108,6 +108,7 @@ export interface Graph extends Limited, Drawing {
 
 export interface MergedGraph extends Graph {
   matched?: number
+  waiting?: number // weight of threads that wait outside of spans
   symbolicated?: boolean
   top?: (Frame & { self: number; total: number })[]
   threads?: { id: string; name: string; weight: number }[]
@@ -260,6 +261,7 @@ export interface Selection {
   thread?: string
   from?: number // nanoseconds after the origin
   to?: number
+  active?: 1 // without threads that wait outside of spans
   collapse?: 1 // without library functions that library functions call
   raw?: 1 // with the names before symbolication
   focus?: string // numbers of functions; see changes.tsx

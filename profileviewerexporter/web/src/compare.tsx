@@ -43,7 +43,7 @@ function Side({ title, id }: { title: string; id: string }) {
 // functions with the largest changes are below it.
 export function ComparisonGraph({ selection, q, first, second, swap }: { selection: string; q: URLSearchParams; first?: string; second: string; swap?: string }) {
   const { text: search, setText: setSearch, settled: term } = useSearch(q)
-  const path = `compare?${selection}&pixels=${pixels()}${term && '&q=' + encodeURIComponent(term)}`
+  const path = `compare?${selection}&active=1&pixels=${pixels()}${term && '&q=' + encodeURIComponent(term)}`
   const { value: graph, error } = useApi<Comparison>(path)
   const picture = useMemo(() => graph && pictureOf(graph, 0, graph.total), [graph])
   if (error) return <p class="warn" role="alert">{error}; select another time or release</p>

@@ -22,7 +22,7 @@ import { ZoomableChart } from './zoomable'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread or threads=all, order, from, to, collapse, raw, zoom, callers, idle, q, function, own
+  route: Route // its query may have: thread or threads=all, order, from, to, waiting, collapse, raw, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
   spans?: SpanSamples[] // on the timeline
   period?: Period // of the timeline; its log records are marked
@@ -41,7 +41,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
-  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), collapse: q.has('collapse') ? 1 : undefined, raw: q.has('raw') ? 1 : undefined, ...changesOf(q) }
+  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), active: q.has('waiting') ? undefined : 1, collapse: q.has('collapse') ? 1 : undefined, raw: q.has('raw') ? 1 : undefined, ...changesOf(q) }
 
   const { whole, graph, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { moments, all: recorded } = useMoments(period)
@@ -58,7 +58,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
+      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} coloring={coloring} onColoring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&
         <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
@@ -67,10 +67,10 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
           {spans && <SpanLane spans={spans} period={period} />}
         </Strip>}
       {!byTime && <Changes q={q} selection={{ ...base, raw: selection.raw, ...(base.profiles.length === 0 && base.service === undefined && { profiles: whole.profiles }) }} />}
-      <Summary whole={whole} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
+      <Summary whole={whole} waiting={selection.active && whole.waiting} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
       {whole.total === 0 && !byTime
-        ? <p class="note">This selection has no samples with a stack.</p>
+        ? <p class="note">{selection.active && whole.waiting ? 'All threads wait. Select “Waiting threads” to show where.' : 'This selection has no samples with a stack.'}</p>
         : order === 'sandwich' && center !== undefined
           ? <Sandwich selection={exact} frame={center} total={whole.total} search={term} q={q} coloring={coloring} describe={describe} />
           : <ZoomableChart path={path} q={q} whole={picture} describe={(b) => describe(b, graph)}
@@ -79,7 +79,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
       {whole.total > 0 && <div class="below">
         <Functions graph={whole} search={search} selected={order === 'sandwich' ? center : frame}
           onSelect={(f) => amend({ function: f.toString(), ...(order === 'sandwich' && unzoomed) })} />
-        <Details selection={exact} frame={order === 'sandwich' ? center : frame} measure={whole.measure} all={whole.total + whole.idle} spans={whole.spans} />
+        <Details selection={exact} frame={order === 'sandwich' ? center : frame} measure={whole.measure} all={whole.total + whole.idle + (selection.active ? whole.waiting ?? 0 : 0)} spans={whole.spans} />
       </div>}
     </>
   )

@@ -3,11 +3,12 @@ import type { Picture } from './boxes'
 import { count, plural, weight } from './format'
 
 // Summary states the totals of a selection, and explains the marks of its graph.
-export function Summary({ whole, picture, ordered }: { whole: MergedGraph; picture: Picture; ordered?: OrderedGraph }) {
+export function Summary({ whole, waiting, picture, ordered }: { whole: MergedGraph; waiting?: number; picture: Picture; ordered?: OrderedGraph }) {
   const unknown = ordered ? ordered.to - ordered.from - ordered.total - ordered.idle : 0
   return (
     <p class="sum" data-total={whole.total}>
       <strong>{weight(whole.total, whole.measure)}</strong>{whole.samples > 0 && ` in ${plural(whole.samples, 'sample')}`}
+      {waiting !== undefined && waiting > 0 && <>; {weight(waiting, whole.measure)} of waiting threads are left out</>}
       {whole.idle > 0 && <>, plus {weight(whole.idle, whole.measure)} idle</>}
       {unknown > 0 && <>; {weight(unknown, whole.measure)} without samples are blank</>}
       {whole.cut > 0 && <>; the stacks of {count(whole.cut)} samples are truncated</>}

@@ -11,6 +11,7 @@ interface Props {
   thread?: string
   measure: Measure
   idle: boolean
+  waiting?: boolean // undefined: no thread waits
   collapse: boolean
   raw: boolean
   symbolicated: boolean
@@ -25,7 +26,7 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, order, threads, thread, measure, idle, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, waiting, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
   const byTime = order === 'time'
   return (
     <div class="tools" role="toolbar" aria-label="Graph controls">
@@ -61,6 +62,12 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, coll
         <input type="checkbox" checked={collapse} onChange={(e) => amend({ collapse: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
         {' '}Collapse libraries
       </label>
+      {waiting !== undefined && (
+        <label class="check" title="Threads that wait in a lock, a sleep or for the network, while no span runs on them">
+          <input type="checkbox" checked={waiting} onChange={(e) => amend({ waiting: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
+          {' '}Waiting threads
+        </label>
+      )}
       {symbolicated && (
         <label class="check" title="Names and positions as the profiler reported them, before symbolication">
           <input type="checkbox" checked={raw} onChange={(e) => amend({ raw: e.currentTarget.checked ? '1' : undefined, ...renumbered })} />
