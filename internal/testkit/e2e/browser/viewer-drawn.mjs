@@ -36,7 +36,7 @@ async function drawProfile(page, url, api, { id, threads, weight }, result) {
     if (busy > 0) result.worst = Math.min(result.worst, shown / busy);
   };
   if (weight <= 0 || threads === 0) return;
-  const { total, threads: list } = await api(`flame?profile=${id}`);
+  const { total, threads: list } = await api(`flame?profile=${id}&active=1`);
   if (total <= 0) return;
   await open(`/profile/${id}?threads=all&`);
   await page.waitForSelector(`canvas[data-left="0"][data-right="${total}"]`);
@@ -49,7 +49,7 @@ async function drawProfile(page, url, api, { id, threads, weight }, result) {
   }
   const thread = list[0].id;
   const query = `thread=${encodeURIComponent(thread)}`;
-  const ordered = await api(`ordered?profile=${id}&${query}`);
+  const ordered = await api(`ordered?profile=${id}&${query}&active=1`);
   if (ordered.to <= ordered.from) return; // without times
   await open(`/profile/${id}?order=time&${query}&`);
   await page.waitForSelector(`canvas[data-left="${ordered.from}"][data-right="${ordered.to}"]`);
@@ -59,7 +59,7 @@ async function drawProfile(page, url, api, { id, threads, weight }, result) {
     const left = Math.floor(ordered.from + at * length);
     const right = Math.min(ordered.to, left + Math.ceil(length / part));
     await open(`/profile/${id}?order=time&${query}&`, left, right);
-    const { boxes } = await api(`ordered?profile=${id}&${query}&left=${left}&right=${right}&pixels=1440`);
+    const { boxes } = await api(`ordered?profile=${id}&${query}&left=${left}&right=${right}&pixels=1440&active=1`);
     const top = boxes.filter((b) => b[0] === 1 && b[3] !== -2);
     const busy = top.reduce((sum, b) => sum + Math.max(0, Math.min(right, b[1] + b[2]) - Math.max(left, b[1])) * (b[4] / Math.max(1, b[2])), 0);
     await check(`thread ${thread} of profile ${id} from ${left} to ${right}`, busy / (right - left));

@@ -31,7 +31,7 @@ export default async function (page, url) {
   assert.equal(list[0].samples, samples * 3 / 4);
   result.merged = await explore(page);
   result.all = await timed(async () => {
-    const { total } = await api(`flame?profile=${id}`);
+    const { total } = await api(`flame?profile=${id}&active=1`);
     await page.selectOption('select', '');
     await page.waitForSelector(`.sum[data-total="${total}"]`);
   });

@@ -98,7 +98,7 @@ export default async function (page, url) {
   }
   const third = detail.thread_list[2];
   await page.click(`.lane button:has-text("${third.name || third.id}")`);
-  const one = await api(`flame?profile=${timeline.id}&thread=${third.id}`);
+  const one = await api(`flame?profile=${timeline.id}&thread=${third.id}&active=1`);
   await page.waitForSelector(`.sum[data-total="${one.total}"]`);
   await page.mouse.click(lane.x + lane.width / 2, lane.y + 5); // the first lane
   await page.waitForFunction((id) => location.hash.includes('thread=' + id), detail.thread_list[0].id);

@@ -13,7 +13,7 @@ export default async function (page, url) {
   await page.click('.listing a.title:has-text("merged")');
 
   // All profiles of the window, then of one release.
-  const whole = await api('flame?service=merged');
+  const whole = await api('flame?service=merged&active=1');
   assert.equal(whole.profiles.length, 3);
   await page.selectOption('label:has-text("Last") select', '60');
   await page.selectOption('label:has-text("Until") select', service.last);
@@ -22,7 +22,7 @@ export default async function (page, url) {
   const rows = await page.locator('.functions tbody tr').count();
   assert.equal(rows, whole.top.length);
   await page.selectOption('label:has-text("Release") select', 'merged@2');
-  const release = await api('flame?service=merged&release=merged%402');
+  const release = await api('flame?service=merged&release=merged%402&active=1');
   assert.equal(release.profiles.length, 2);
   await page.waitForSelector(`.sum[data-total="${release.total}"]`);
   findings.push(...await checkView(page, url, 'service', `#/service?service=merged&minutes=60&until=${service.last}`, 'canvas[data-boxes]'));
@@ -32,7 +32,7 @@ export default async function (page, url) {
   await open(`#/service?service=merged&minutes=60&until=${service.last}&release=merged%402`);
   await page.selectOption('label:has-text("Compare with") select', 'release:merged@1');
   const window = `${BigInt(service.last) - 3_600_000_000_000n}/${service.last}`;
-  const compared = await api(`compare?service=merged&a=${window}&b=${window}&a_release=merged%401&b_release=merged%402`);
+  const compared = await api(`compare?service=merged&a=${window}&b=${window}&a_release=merged%401&b_release=merged%402&active=1`);
   await page.waitForSelector(`.sum[data-total="${compared.total}"]`);
   const changed = compared.changes.filter((c) => c.after_self !== c.before_self);
   assert.deepEqual(await page.locator('.changed tbody .text button bdi').allTextContents(), changed.map((c) => c.name));

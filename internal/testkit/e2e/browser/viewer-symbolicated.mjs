@@ -13,7 +13,7 @@ export default async function (page, url) {
   const result = { findings: [], families: {} };
   for (const [family, id] of new URL(url).searchParams) {
     const shows = async (query) => { // in the table
-      const { top, boxes } = await api(`flame?profile=${id}&pixels=1280${query}`);
+      const { top, boxes } = await api(`flame?profile=${id}&pixels=1280${query}&active=1`);
       const names = top.map((f) => f.name);
       await page.waitForFunction((names) => JSON.stringify([...document.querySelectorAll('.functions .name button bdi')].map((b) => b.textContent)) === names, JSON.stringify(names));
       await page.waitForSelector(`canvas[data-boxes="${boxes.length}"]`);

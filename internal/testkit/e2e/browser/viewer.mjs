@@ -29,7 +29,7 @@ export default async function (page, url) {
   for (const { id } of overview.profiles.filter((p) => p.service === 'io.example.shop')) {
     await page.click(`a[href="#/profile/${id}"]`);
     const [initial] = (await api(`profiles/${id}`)).thread_list;
-    const { total: weight, boxes: drawn } = await api(`flame?profile=${id}&pixels=1280&thread=${encodeURIComponent(initial.id)}`);
+    const { total: weight, boxes: drawn } = await api(`flame?profile=${id}&pixels=1280&thread=${encodeURIComponent(initial.id)}&active=1`);
     await total(weight);
     await boxes(drawn.length);
     (await api(`flame?profile=${id}`)).frames.forEach((f) => found.add(f.name));
@@ -44,15 +44,15 @@ export default async function (page, url) {
   const [initial] = (await api(`profiles/${profile.id}`)).thread_list;
   assert.doesNotMatch(initial.name, /sentry/);
   assert.equal(await page.inputValue('select'), initial.id);
-  await total((await api(`flame?profile=${profile.id}&thread=${encodeURIComponent(initial.id)}`)).total);
-  const all = await api(`flame?profile=${profile.id}&pixels=1280`);
+  await total((await api(`flame?profile=${profile.id}&thread=${encodeURIComponent(initial.id)}&active=1`)).total);
+  const all = await api(`flame?profile=${profile.id}&pixels=1280&active=1`);
   await page.selectOption('select', '');
   await total(all.total);
   await boxes(all.boxes.length);
   await shot('profile');
   const thread = all.threads[1];
   await page.selectOption('select', thread.id);
-  const one = await api(`flame?profile=${profile.id}&thread=${thread.id}`);
+  const one = await api(`flame?profile=${profile.id}&thread=${thread.id}&active=1`);
   assert.equal(one.total, thread.weight);
   assert.notEqual(one.total, all.total);
   await total(one.total);
@@ -62,12 +62,21 @@ export default async function (page, url) {
 
   // Library code collapsed: fewer boxes, and the same weight.
   await page.check('text=Collapse libraries');
-  const collapsed = await api(`flame?profile=${profile.id}&pixels=1280&collapse=1`);
+  const collapsed = await api(`flame?profile=${profile.id}&pixels=1280&collapse=1&active=1`);
   assert.ok(collapsed.boxes.length < all.boxes.length);
   assert.equal(collapsed.total, all.total);
   await boxes(collapsed.boxes.length);
   await page.uncheck('text=Collapse libraries');
   await boxes(all.boxes.length);
+
+  // Threads that wait: left out at first, as the summary says.
+  assert.ok(all.waiting > all.total, 'most samples of a server wait');
+  assert.match(await page.innerText('.sum'), /of waiting threads are left out/);
+  await page.check('text=Waiting threads');
+  await total((await api(`flame?profile=${profile.id}`)).total);
+  await shot('waiting');
+  await page.uncheck('text=Waiting threads');
+  await total(all.total);
 
   // Search, in the graph and in the table.
   await page.keyboard.press('/');
@@ -112,7 +121,7 @@ export default async function (page, url) {
   const query = all.top.find((f) => f.name === 'query');
   await page.click('.functions .name bdi:text-is("query")');
   await page.waitForSelector('.details h2:has-text("query")');
-  const detail = await api(`frame?profile=${profile.id}&frame=${query.number}`);
+  const detail = await api(`frame?profile=${profile.id}&frame=${query.number}&active=1`);
   assert.equal(await page.locator('.details .spans a').count(), detail.spans.length);
   await page.click('.details .spans a >> nth=0');
   const { trace, span } = detail.spans[0];
@@ -177,7 +186,7 @@ export default async function (page, url) {
   await total(all.total);
   const href = await page.getAttribute('.downloads a.scope', 'href');
   await page.goto(new URL('/' + href, url).href);
-  const file = await api(`download/speedscope?profile=${profile.id}`);
+  const file = await api(`download/speedscope?profile=${profile.id}&active=1`);
   await page.waitForSelector(`text=/\\(\\d+\\/${file.profiles.length}\\)/`);
   await shot('speedscope');
 
@@ -192,7 +201,7 @@ async function save(page, format) {
 
 // zooming: a click zooms in, the address and the history know it, and Show all zooms out.
 async function zooming(page, all) {
-  const [, , second] = all.boxes;
+  const second = all.boxes.find((b) => b[2] < all.total);
   const canvas = page.locator('canvas');
   const { width } = await canvas.boundingBox();
   await canvas.click({ position: { x: (width * (second[1] + second[2] / 2)) / all.total, y: 20 * second[0] + 10 } });
