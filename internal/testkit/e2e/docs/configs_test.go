@@ -5,6 +5,7 @@ package docs
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,8 +45,7 @@ func TestConfigs(t *testing.T) {
 // stops at 100 levels since v0.165.0.
 func TestOTLPLimits(t *testing.T) {
 	receivers := 0
-	configs := append(examples(t), filepath.Join(golden.Root(t), "packaging", "image", "config.yaml"))
-	for _, path := range slices.Concat(configs, shownOnPages(t, t.TempDir())) {
+	for _, path := range slices.Concat(examples(t), packagedConfigs(t), shownOnPages(t, t.TempDir())) {
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
 		var config struct {
@@ -74,6 +74,27 @@ func TestOTLPLimits(t *testing.T) {
 		}
 	}
 	assert.Greater(t, receivers, 5)
+}
+
+// TestPackagedSignals: packaged configurations have a pipeline for each signal.
+func TestPackagedSignals(t *testing.T) {
+	packaged := append(packagedConfigs(t), filepath.Join(golden.Root(t), "examples", "quickstart", "config.yaml")) // in archives
+	for _, path := range packaged {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		var config struct {
+			Service struct{ Pipelines map[string]any }
+		}
+		require.NoError(t, yaml.Unmarshal(text, &config), path)
+		assert.ElementsMatch(t, []string{"profiles", "traces", "logs", "metrics"}, slices.Collect(maps.Keys(config.Service.Pipelines)), path)
+	}
+}
+
+func packagedConfigs(t *testing.T) []string {
+	configs, err := filepath.Glob(filepath.Join(golden.Root(t), "packaging", "*", "config.yaml"))
+	require.NoError(t, err)
+	require.Len(t, configs, 2)
+	return configs
 }
 
 func examples(t *testing.T) []string {
