@@ -167,7 +167,7 @@ func TestChartArchive(t *testing.T) {
 	output, err := exec.Command("go", "tool", "helm", "show", "chart", archive).CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	assert.Contains(t, string(output), "\nversion: "+r.version+"\n")
-	output, err = exec.Command("go", "tool", "helm", "template", "shop", archive, "--kube-version", "1.30.0").CombinedOutput()
+	output, err = exec.Command("go", "tool", "helm", "template", "shop", archive, "--kube-version", "1.30.0", "--set", "exporters.otlp_http.config.endpoint=http://backend:4318").CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	assert.Contains(t, string(output), "kind: StatefulSet")
 }

@@ -49,7 +49,8 @@ func TestCapacity(t *testing.T) {
 			sinks[name].ServeHTTP(w, r)
 		}))
 		t.Cleanup(slow.Close)
-		start(name, slow.URL, "exporters.otlp_http.sending_queue.num_consumers=1", "exporters.otlp_http.sending_queue.queue_size=20")
+		start(name, slow.URL, "exporters.otlp_http.sending_queue.num_consumers=1", "exporters.otlp_http.sending_queue.sizer=requests",
+			"exporters.otlp_http.sending_queue.queue_size=20")
 	}
 	for _, name := range all {
 		sinks[name] = harness.NewSink(t)

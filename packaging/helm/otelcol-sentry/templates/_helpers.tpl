@@ -18,7 +18,7 @@ app.kubernetes.io/managed-by: {{ $.Release.Service }}
 helm.sh/chart: {{ $.Chart.Name }}-{{ $.Chart.Version }}
 {{- end }}
 
-{{- /* The component to which SDKs send. */ -}}
+{{- /* The component to which SDKs connect. */ -}}
 {{- define "entry" -}}
 {{- if eq .Values.mode "kafka" }}receiver{{ else }}balancer{{ end }}
 {{- end }}
@@ -39,6 +39,7 @@ seccompProfile: {type: RuntimeDefault}
 {{- $ := index . 0 -}}
 {{- $component := index . 1 -}}
 {{- $settings := index . 2 -}}
+{{- $tls := and $.Values.tls.secretName (or (eq $component "receiver") $.Values.otlp.enabled) -}}
 metadata:
   labels:
     {{- include "labels" (list $ $component) | nindent 4 }}
@@ -76,13 +77,20 @@ spec:
           value: {{ div (mul $settings.memoryMiB 4) 5 }}MiB
         - name: INSTANCE
           valueFrom: {fieldRef: {fieldPath: metadata.name}}
+        {{- with $.Values.env }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       {{- with $.Values.envFrom }}
       envFrom:
         {{- toYaml . | nindent 8 }}
       {{- end }}
       ports:
-        {{- if or (eq $component "receiver") (eq $.Values.mode "hash") }}
+        {{- if eq $component (include "receiving" $) }}
         - {name: sentry, containerPort: 4319}
+        {{- end }}
+        {{- if $.Values.otlp.enabled }}
+        - {name: otlp-grpc, containerPort: 4317}
+        - {name: otlp-http, containerPort: 4318}
         {{- end }}
         - {name: metrics, containerPort: 8888}
         - {name: health, containerPort: 13133}
@@ -103,12 +111,32 @@ spec:
       volumeMounts:
         - {name: config, mountPath: /etc/otelcol-sentry, readOnly: true}
         - {name: data, mountPath: /var/lib/otelcol-sentry}
+        {{- if $tls }}
+        - {name: tls, mountPath: /etc/otelcol-sentry-tls, readOnly: true}
+        {{- end }}
+        {{- if $.Values.symbolication.claim }}
+        - {name: symbols, mountPath: /var/lib/otelcol-sentry/symbols, readOnly: true}
+        {{- end }}
+        {{- with $.Values.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: config
       configMap: {name: {{ include "fullname" $ }}-{{ $component }}}
     {{- if eq $component "receiver" }}
     - name: data
-      emptyDir: {}
+      emptyDir: {sizeLimit: {{ $settings.storage.size }}}
+    {{- end }}
+    {{- if $tls }}
+    - name: tls
+      secret: {secretName: {{ $.Values.tls.secretName }}}
+    {{- end }}
+    {{- with $.Values.symbolication.claim }}
+    - name: symbols
+      persistentVolumeClaim: {claimName: {{ . }}, readOnly: true}
+    {{- end }}
+    {{- with $.Values.volumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with $.Values.nodeSelector }}
   nodeSelector:
