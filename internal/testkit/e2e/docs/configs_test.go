@@ -90,6 +90,38 @@ func TestPackagedSignals(t *testing.T) {
 	}
 }
 
+// TestExporters: wherever otlp_http is configured, it keeps a connection for each consumer of its
+// queue. The queues of packages and examples are limited in bytes, because the number of requests
+// says nothing about memory.
+func TestExporters(t *testing.T) {
+	exporters := 0
+	check := func(where, text string, queue bool) {
+		var config struct{ Exporters map[string]map[string]any }
+		if yaml.Unmarshal([]byte(text), &config) != nil {
+			return // not a configuration
+		}
+		for id, settings := range config.Exporters {
+			if kind, _, _ := strings.Cut(id, "/"); kind != "otlp_http" || settings["config"] != nil { // values of the chart, which sets it
+				continue
+			}
+			exporters++
+			assert.Equal(t, map[string]any{"max_idle_conns_per_host": 10}, settings["keepalive"], "%s: %s; sending_queue::num_consumers is 10", where, id)
+			if queue {
+				set, _ := settings["sending_queue"].(map[string]any)
+				assert.Equal(t, "bytes", set["sizer"], "%s: %s", where, id)
+				assert.IsType(t, 0, set["queue_size"], "%s: %s", where, id)
+			}
+		}
+	}
+	for _, path := range slices.Concat(examples(t), packagedConfigs(t)) {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		check(path, string(text), true)
+	}
+	eachBlock(t, func(page string, _ int, block string) { check(page, block, page == "README.md") })
+	assert.Greater(t, exporters, 10)
+}
+
 func packagedConfigs(t *testing.T) []string {
 	configs, err := filepath.Glob(filepath.Join(golden.Root(t), "packaging", "*", "config.yaml"))
 	require.NoError(t, err)
@@ -112,6 +144,19 @@ func isCollectorConfig(text string) bool { return strings.Contains("\n"+text, "\
 // shownOnPages writes YAML blocks of all pages to files, if they have a service section and are
 // therefore complete.
 func shownOnPages(t *testing.T, dir string) (configs []string) {
+	eachBlock(t, func(page string, i int, block string) {
+		if !isCollectorConfig(block) {
+			return
+		}
+		config := filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", strings.ReplaceAll(page, "/", "-"), i))
+		configs = append(configs, config)
+		require.NoError(t, os.WriteFile(config, []byte(block), 0o600))
+	})
+	return configs
+}
+
+// eachBlock calls do with each YAML block of all pages, and its number on the page.
+func eachBlock(t *testing.T, do func(page string, i int, block string)) {
 	root := golden.Root(t)
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		name := entry.Name()
@@ -133,16 +178,8 @@ func shownOnPages(t *testing.T, dir string) (configs []string) {
 		}
 		for i, block := range strings.Split(string(text), "```yaml\n")[1:] {
 			block, _, _ := strings.Cut(block, "```")
-			if !isCollectorConfig(block) {
-				continue
-			}
-			config := filepath.Join(dir, fmt.Sprintf("%s-%d.yaml", strings.ReplaceAll(page, string(filepath.Separator), "-"), i+1))
-			configs = append(configs, config)
-			if err := os.WriteFile(config, []byte(block), 0o600); err != nil {
-				return err
-			}
+			do(filepath.ToSlash(page), i+1, block)
 		}
 		return nil
 	}))
-	return configs
 }
