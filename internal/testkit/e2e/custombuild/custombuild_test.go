@@ -46,13 +46,7 @@ func TestCustomBuild(t *testing.T) {
 	require.NotEqual(t, text, released)
 	require.NoError(t, os.WriteFile(manifest, released, 0o644))
 
-	build := exec.Command("go", "tool", "-modfile="+filepath.Join(golden.Root(t), "tools", "go.mod"), "-n", "builder")
-	build.Dir = golden.Root(t)
-	builder, err := build.Output() // -n prints the path of the built tool
-	require.NoError(t, err)
-	run := p.command(t, folder)
-	run.Path, run.Args = strings.TrimSpace(string(builder)), []string{"builder", "--config", manifest}
-	output, err := run.CombinedOutput()
+	output, err := p.builder(t, folder, "--config", manifest)
 	require.NoError(t, err, "%s", output)
 
 	binary := filepath.Join(folder, "otelcol-custom", "otelcol-custom")
@@ -71,6 +65,25 @@ func TestCustomBuild(t *testing.T) {
 	require.Eventually(t, func() bool { return line() != "" }, 30*time.Second, 50*time.Millisecond)
 	assert.Contains(t, line(), `"functions": ["`)
 	assert.Contains(t, line(), `"violations": 0`)
+}
+
+// TestManifest: the modules of the manifest in the example's README resolve, with the command there
+// for modules that are not available. Compiling them would take more than a minute.
+func TestManifest(t *testing.T) {
+	testsize.NeedFull(t)
+	readme, err := os.ReadFile(filepath.Join(golden.Root(t), "examples", "custom-build", "README.md"))
+	require.NoError(t, err)
+	block := regexp.MustCompile("(?s)```yaml\n(dist:.*?)```").FindSubmatch(readme)
+	require.NotNil(t, block)
+	p, folder := newProxy(t), t.TempDir()
+	manifest := filepath.Join(folder, "builder-config.yaml")
+	require.NoError(t, os.WriteFile(manifest, block[1], 0o644))
+	if output, err := p.builder(t, folder, "--skip-compilation", "--config", manifest); err != nil {
+		require.Contains(t, output, ".test imports", "only tests need what is missing")
+	}
+	p.run(t, filepath.Join(folder, "otelcol-custom"), "mod", "tidy", "-e")
+	packages := p.run(t, filepath.Join(folder, "otelcol-custom"), "list", "-deps", ".")
+	assert.Contains(t, packages, "/k8sattributesprocessor\n")
 }
 
 // TestInstall installs the tool as the pages describe, and checks a file with it.

@@ -121,6 +121,18 @@ func (p proxy) command(t *testing.T, folder string, arguments ...string) *exec.C
 	return command
 }
 
+// builder runs the OpenTelemetry Collector Builder.
+func (p proxy) builder(t *testing.T, folder string, arguments ...string) (string, error) {
+	build := exec.Command("go", "tool", "-modfile="+filepath.Join(golden.Root(t), "tools", "go.mod"), "-n", "builder")
+	build.Dir = golden.Root(t)
+	path, err := build.Output() // -n prints the path of the built tool
+	require.NoError(t, err)
+	run := p.command(t, folder)
+	run.Path, run.Args = strings.TrimSpace(string(path)), append([]string{"builder"}, arguments...)
+	output, err := run.CombinedOutput()
+	return string(output), err
+}
+
 func goEnv(t *testing.T, name string) string {
 	value, err := exec.Command("go", "env", name).Output()
 	require.NoError(t, err)
