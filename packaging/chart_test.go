@@ -78,7 +78,7 @@ func TestChartRejects(t *testing.T) {
 		backend + "sentry: {config: {endpoint: '0.0.0.0:443'}}":    "/sentry/config/endpoint",
 		backend + "sentry: {config: {tls: {cert_file: /tls.crt}}}": "/sentry/config/tls",
 		// what would lose or mix up data
-		"": "exporters: none receives profiles",
+		"": "exporters: there is none",
 		"exporters: {otlp_http: {signals: [profiles, traces, logs]}}": "exporters: none receives metrics",
 		backend + "linking: {storage: {size: 100Mi}}":                 "linking.storage.size",
 		backend + "mode: kafka\notlp: {enabled: true}":                "otlp.enabled",
@@ -162,10 +162,13 @@ func checkObjects(t *testing.T, manifests string, exporters []string) {
 			validate(t, o.Metadata.Name, config)
 			sameAsExample(t, config)
 			c := parse(t, config)
-			for signal, pipeline := range c.Service.Pipelines {
+			for name, pipeline := range c.Service.Pipelines {
+				signal, _, _ := strings.Cut(name, "/")
 				signals[signal] = true
 				for _, exporter := range pipeline.Exporters {
-					used[exporter] = true
+					if _, connects := c.Connectors[exporter]; !connects {
+						used[exporter] = true
+					}
 				}
 			}
 			for id := range c.Exporters {
@@ -185,8 +188,9 @@ func checkObjects(t *testing.T, manifests string, exporters []string) {
 }
 
 type configuration struct {
-	Receivers, Processors, Exporters, Extensions map[string]map[string]any
-	Service                                      struct {
+	Receivers, Processors, Exporters, Connectors, Extensions map[string]map[string]any
+
+	Service struct {
 		Pipelines map[string]struct{ Exporters []string }
 	}
 }

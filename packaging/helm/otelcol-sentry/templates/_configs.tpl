@@ -115,7 +115,9 @@ metrics:
 {{- range $name, $exporter := (index . 0).Values.exporters -}}
 {{- if has $signal (default (list $signal) $exporter.signals) }}{{ $names = append $names $name }}{{ end -}}
 {{- end -}}
-{{- if not $names }}{{ fail (printf "exporters: none receives %s. To drop them, add: {nop: {signals: [%s]}}" $signal $signal) }}{{ end -}}
+{{- if not (index . 0).Values.exporters }}
+{{- fail "exporters: there is none. Add one, e.g. {otlp_http: {config: {endpoint: https://otlp.example.com}}}" }}
+{{- else if not $names }}{{ fail (printf "exporters: none receives %s. To drop them, add: {nop: {signals: [%s]}}" $signal $signal) }}{{ end -}}
 {{- toJson $names -}}
 {{- end }}
 
