@@ -54,12 +54,12 @@ func TestChartRejects(t *testing.T) {
 	const backend = "exporters: {otlp_http: {config: {endpoint: 'http://backend:4318'}}}\n"
 	for values, key := range map[string]string{
 		// typos
-		backend + "linking: {replica: 3}":                                "replica",
-		backend + "serviceMonitors: {enabled: true}":                     "serviceMonitors",
-		"exporters: {otlp_http: {singals: [logs], config: {}}}":          "singals",
+		backend + "linking: {replica: 3}":                                "'replica'",
+		backend + "serviceMonitors: {enabled: true}":                     "'serviceMonitors'",
+		"exporters: {otlp_http: {singals: [logs], config: {}}}":          "'singals'",
 		"exporters: {otlp_http: {signals: [profile], config: {}}}":       "/exporters/otlp_http/signals/0",
-		"exporters: {otlp_http: {endpoint: 'http://backend:4318'}}":      "endpoint",
-		backend + "linking: {config: {processor: {batch: {}}}}":          "processor",
+		"exporters: {otlp_http: {endpoint: 'http://backend:4318'}}":      "'endpoint'",
+		backend + "linking: {config: {processor: {batch: {}}}}":          "'processor'",
 		backend + "linking: {config: {service: {pipelines: {log: {}}}}}": "invalid propertyName 'log'",
 		backend + "mode: hashed":                                         "/mode",
 		// units and types
@@ -75,8 +75,8 @@ func TestChartRejects(t *testing.T) {
 		backend + "projects: [{id: 1, public_keys: [7777777777]}]":    "/projects/0/public_keys/0",
 		backend + "ingress: {hosts: ['https://sentry.shop.example']}": "/ingress/hosts/0",
 		// what the chart sets
-		backend + "sentry: {config: {endpoint: '0.0.0.0:443'}}":    "/sentry/config/endpoint",
-		backend + "sentry: {config: {tls: {cert_file: /tls.crt}}}": "/sentry/config/tls",
+		backend + "sentry: {config: {endpoint: '0.0.0.0:443'}}":    "sentry.config.endpoint",
+		backend + "sentry: {config: {tls: {cert_file: /tls.crt}}}": "tls.secretName",
 		// what would lose or mix up data
 		"": "exporters: there is none",
 		"exporters: {otlp_http: {signals: [profiles, traces, logs]}}": "exporters: none receives metrics",

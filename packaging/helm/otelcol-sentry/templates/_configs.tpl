@@ -13,6 +13,9 @@ settings override those of the chart; extensions are active if they have setting
 
 {{- /* The limits are those of the Debian package, for the same memory. */ -}}
 {{- define "config-sentry" -}}
+{{- range $key, $instead := dict "endpoint" "ingress.hosts" "projects" "projects" "tls" "tls.secretName" -}}
+{{- if hasKey $.Values.sentry.config $key }}{{ fail (printf "sentry.config.%s: is set by the chart. Use %s instead" $key $instead) }}{{ end -}}
+{{- end -}}
 {{- $config := dict "endpoint" "0.0.0.0:4319" "max_request_body_size" 67108864 "max_bytes_in_flight" 218103808 -}}
 {{- with .Values.projects }}{{ $_ := set $config "projects" . }}{{ end -}}
 {{- if and .Values.tls.secretName (eq .Values.mode "kafka") }}{{ $_ := set $config "tls" (include "config-tls" . | fromYaml) }}{{ end -}}
