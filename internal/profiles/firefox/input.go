@@ -21,12 +21,12 @@ type input struct {
 }
 
 type inputThread struct {
-	inputTables             // -55: all, -59: all but StringArray and Sources
-	Name        string      `json:"name"`
-	ProcessName string      `json:"processName"`
-	PID         any         `json:"pid"` // 14+; a text, -46: or a number
-	TID         any         `json:"tid"` // a number or a text
-	Samples     inputSample `json:"samples"`
+	inputTables              // -55: all, -59: all but StringArray and Sources
+	Name        string       `json:"name"`
+	ProcessName string       `json:"processName"`
+	PID         any          `json:"pid"` // 14+; a text, -46: or a number
+	TID         any          `json:"tid"` // a number or a text
+	Samples     *inputSample `json:"samples"`
 
 	Markers           rows `json:"markers"`
 	JSAllocations     rows `json:"jsAllocations"`

@@ -42,6 +42,7 @@ func read(data []byte, o importer.Options) (*fileReader, error) {
 	b := importer.NewBuilder(o)
 	b.SetName(file.Meta.Product)
 	f := fileReader{Builder: b, file: &file, profiles: map[string]*importer.Profile{}}
+	f.dropUnusable()
 	f.setStart()
 	if file.Meta.Version > newestVersion {
 		b.Lose(fmt.Sprintf("fields that are new in version %d of the format: version %d is read", file.Meta.Version, newestVersion), 1)
@@ -63,6 +64,21 @@ type fileReader struct {
 	offset   float64                      // milliseconds
 }
 
+// dropUnusable drops threads without a table of samples, which every thread of a valid file has.
+func (f *fileReader) dropUnusable() {
+	f.file.Threads = slices.DeleteFunc(f.file.Threads, func(t *inputThread) bool {
+		switch {
+		case t == nil:
+			f.Lose("threads that are null", 1)
+		case t.Samples == nil:
+			f.Lose("threads without a table of samples", 1)
+		default:
+			return false
+		}
+		return true
+	})
+}
+
 // setStart sets the times. Files that were converted from other formats often have no date, and
 // their clock often started long before the first sample.
 func (f *fileReader) setStart() {
@@ -74,9 +90,9 @@ func (f *fileReader) setStart() {
 	}
 	first := math.Inf(1)
 	for _, t := range f.file.Threads {
-		if t != nil && len(t.Samples.Time) > 0 {
+		if len(t.Samples.Time) > 0 {
 			first = min(first, slices.Min(t.Samples.Time))
-		} else if t != nil && len(t.Samples.TimeDeltas) > 0 {
+		} else if len(t.Samples.TimeDeltas) > 0 {
 			first = min(first, t.Samples.TimeDeltas[0])
 		}
 	}
@@ -90,10 +106,6 @@ func (f *fileReader) setStart() {
 func (f *fileReader) byProcess() (processes [][]*inputThread) {
 	known := map[string]int{}
 	for i, t := range f.file.Threads {
-		if t == nil {
-			f.Lose("threads that are null", 1)
-			continue
-		}
 		id := "p" + idText(t.PID)
 		if t.PID == nil {
 			id = "t" + strconv.Itoa(i)
@@ -128,7 +140,7 @@ func (f *fileReader) process(threads []*inputThread) {
 func (f *fileReader) thread(t *inputThread) {
 	f.Lose("markers", int(t.Markers.Length))
 	f.Lose("allocations", int(t.JSAllocations.Length)+int(t.NativeAllocations.Length))
-	s := &t.Samples
+	s := t.Samples
 	if len(s.Weight) == 0 {
 		s.Weight = s.Duration
 	}
