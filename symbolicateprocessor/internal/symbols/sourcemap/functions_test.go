@@ -3,6 +3,7 @@
 package sourcemap
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -59,28 +60,38 @@ func TestDamagedMetadata(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestDart2JS: dart2js names the mappings of a body after its function (getsentry/symbolic#791).
-// Elsewhere, the name of a mapping is that of an identifier.
+// TestDart2JS: dart2js names each mapping after the function that it is in (getsentry/symbolic#791).
+// Elsewhere, the name of a mapping is that of an identifier. The program is a part of a real one.
 func TestDart2JS(t *testing.T) {
-	const script = "A={\naRf(a,b){return A.cig(a,b)},\n$1(a){throw A.b(a)}}"
-	segment := func(fields ...int64) (text string) {
-		for _, f := range fields {
-			text += vlq(f)
-		}
-		return text
-	}
-	mappings := ";" + segment(9, 0, 20, 4, 0) + "," + segment(7, 0, 1, 4, 0) + ";" + segment(6, 0, 3, 0, 1) + "," + segment(6, 0, 0, 6, 0)
-	const text = `{"version":3,"sources":["lib/main.dart"],"names":["MainApp.build","MainApp.build.<anonymous function>"],"mappings":"%s"%s}`
-	for extension, want := range map[string][3]string{
-		"": {"aRf", "aRf", "$1"},
-		`,"x_org_dartlang_dart2js":{"minified_names":{"global":"","instance":""},"frames":""}`: {"MainApp.build", "MainApp.build", "MainApp.build.<anonymous function>"},
+	script, err := os.ReadFile("testdata/dart2js/validator.dart.js")
+	require.NoError(t, err)
+	text, err := os.ReadFile("testdata/dart2js/validator.dart.js.map")
+	require.NoError(t, err)
+	dart, _, err := open(text, string(script))
+	require.NoError(t, err)
+	other, _, err := open(bytes.Replace(text, []byte("x_org_dartlang_dart2js"), []byte("x_other"), 1), string(script))
+	require.NoError(t, err)
+	for _, want := range []struct {
+		line, column     int64
+		function, script string
+		file             string
+		fileLine         int64
+	}{
+		{4, 58, "main", "main", "gltf_validator.dart", 83},
+		{10, 16, "validateBytes", "validateBytes", "gltf_validator.dart", 105},
+		{14, 14, "_getResourcesLoader", "_getResourcesLoader", "../packages/gltf/src/data_access/resources_loader.dart", 72}, // inlined
+		{20, 31, "ValidationResult._getGltfInfoMap.<anonymous function>", "call$1", "../packages/gltf/src/validation_result.dart", 101},
+		{26, 16, "ValidationResult._getGltfInfoMap.<anonymous function>.<anonymous function>", "call$1", "../packages/gltf/src/validation_result.dart", 101},
+		{43, 9, "main.<anonymous function>.<anonymous function>", "call$2", "gltf_validator.dart", 85},
+		{51, 20, "main.<anonymous function>.<anonymous function>.<anonymous function>", "call$1", "gltf_validator.dart", 86},
 	} {
-		file, _, err := open(fmt.Appendf(nil, text, mappings, extension), script)
-		require.NoError(t, err)
-		for i, at := range [][2]int64{{2, 10}, {2, 20}, {3, 7}} {
-			frames, _ := file.Call(nil, "", at[0], at[1])
-			require.Len(t, frames, 1)
-			assert.Equal(t, want[i], frames[0].Function, "%q: %v", extension, at)
-		}
+		frames, _ := dart.Call(nil, "", want.line, want.column)
+		require.Len(t, frames, 1, want)
+		assert.Equal(t, want.function, frames[0].Function, want)
+		assert.Equal(t, want.file, frames[0].File, want)
+		assert.Equal(t, want.fileLine, frames[0].Line, want)
+		frames, _ = other.Call(nil, "", want.line, want.column)
+		require.Len(t, frames, 1, want)
+		assert.Equal(t, want.script, frames[0].Function, want)
 	}
 }
