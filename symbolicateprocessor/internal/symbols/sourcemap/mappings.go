@@ -107,13 +107,48 @@ func (l *unsortedLine) flush(work *symbols.Work, visit func(token) error) error 
 // place is a line and a column from 0.
 type place struct{ line, column uint32 }
 
-// eachToken decodes base64 VLQ: a field is the difference from the previous field of the same kind;
-// the column restarts on each line.
+// eachToken decodes mappings: a field is the difference from the previous field of the same kind; the
+// column restarts on each line.
 func eachToken(work *symbols.Work, text []byte, offset place, visit func(token) error) error {
-	t := token{line: offset.line, column: offset.column, source: -1, name: -1}
-	counted := 0
+	last := offset.line
 	var source, sourceLine, sourceColumn, name int64
 	column := int64(offset.column)
+	return eachSegment(work, text, func(at, line, n int, fields *[maxFields]int64) error {
+		if n != 1 && n != 4 && n != 5 {
+			return fmt.Errorf("mapping at byte %d has %d fields, must have 1, 4 or 5", at, n)
+		}
+		if line > math.MaxInt32-int(offset.line) {
+			return errors.New("too many lines")
+		}
+		t := token{line: offset.line + uint32(line), source: -1, name: -1}
+		if t.line != last {
+			last, column = t.line, 0
+		}
+		column += fields[0]
+		source, sourceLine, sourceColumn, name = source+fields[1], sourceLine+fields[2], sourceColumn+fields[3], name+fields[4]
+		for _, v := range []int64{column, source, sourceLine, sourceColumn, name} {
+			if v < 0 || v > math.MaxInt32 {
+				return fmt.Errorf("mapping at byte %d refers to position %d", at, v)
+			}
+		}
+		t.column = uint32(column)
+		if n >= 4 {
+			t.source, t.sourceLine, t.sourceColumn = int32(source), uint32(sourceLine), uint32(sourceColumn)
+		}
+		if n == 5 {
+			t.name = int32(name)
+		}
+		return visit(t)
+	})
+}
+
+// maxFields is the maximum number of fields of a segment.
+const maxFields = 5
+
+// eachSegment decodes base64 VLQ: segments of n fields, with their byte, and their line from 0.
+func eachSegment(work *symbols.Work, text []byte, visit func(at, line, n int, fields *[maxFields]int64) error) error {
+	counted, line := 0, 0
+	var fields [maxFields]int64
 	for i := 0; i < len(text); {
 		if i-counted >= stepBytes {
 			if err := work.Step(i - counted); err != nil {
@@ -123,19 +158,15 @@ func eachToken(work *symbols.Work, text []byte, offset place, visit func(token) 
 		}
 		switch text[i] {
 		case ';':
-			if t.line == math.MaxInt32 {
-				return errors.New("too many lines")
-			}
-			t.line++
-			column = 0
+			line++
 			i++
 			continue
 		case ',':
 			i++
 			continue
 		}
-		var fields [5]int64
 		start, n := i, 0
+		fields = [maxFields]int64{}
 		for i < len(text) && text[i] != ',' && text[i] != ';' {
 			if n == len(fields) {
 				return fmt.Errorf("mapping at byte %d has more than five fields", start)
@@ -146,24 +177,7 @@ func eachToken(work *symbols.Work, text []byte, offset place, visit func(token) 
 			}
 			n++
 		}
-		if n != 1 && n != 4 && n != 5 {
-			return fmt.Errorf("mapping at byte %d has %d fields, must have 1, 4 or 5", start, n)
-		}
-		column += fields[0]
-		source, sourceLine, sourceColumn, name = source+fields[1], sourceLine+fields[2], sourceColumn+fields[3], name+fields[4]
-		for _, v := range []int64{column, source, sourceLine, sourceColumn, name} {
-			if v < 0 || v > math.MaxInt32 {
-				return fmt.Errorf("mapping at byte %d refers to position %d", start, v)
-			}
-		}
-		t = token{line: t.line, column: uint32(column), source: -1, name: -1}
-		if n >= 4 {
-			t.source, t.sourceLine, t.sourceColumn = int32(source), uint32(sourceLine), uint32(sourceColumn)
-		}
-		if n == 5 {
-			t.name = int32(name)
-		}
-		if err := visit(t); err != nil {
+		if err := visit(start, line, n, &fields); err != nil {
 			return err
 		}
 	}

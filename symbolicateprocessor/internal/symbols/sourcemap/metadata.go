@@ -3,6 +3,7 @@
 package sourcemap
 
 import (
+	"errors"
 	"math"
 	"sort"
 	"unsafe"
@@ -83,49 +84,35 @@ func (m *metadata) add(work *symbols.Work, text []byte, source int) error {
 	if err := work.Claim(startBytes*int64(count) + listBytes*int64(missing)); err != nil {
 		return err
 	}
-	if err := work.Step(len(mappings)); err != nil {
-		return err
-	}
 	m.starts = append(m.starts, make([][]functionStart, missing)...)
-	m.starts[source] = decodeStarts(make([]functionStart, 0, count), mappings, names, m.names.len())
-	return nil
+	if starts, err := decodeStarts(work, make([]functionStart, 0, count), mappings, names, m.names.len()); err == nil {
+		m.starts[source] = starts
+	}
+	return work.Err()
 }
 
+var errDamagedStarts = errors.New("a place is out of range or not in order")
+
 // decodeStarts appends the places of a map: differences of the column, which restarts after a
-// semicolon, of the name, and of the line, which counts from 1. It returns none of a damaged map.
-func decodeStarts(starts []functionStart, text []byte, first, end int) []functionStart {
-	line, column, name := int64(0), int64(0), int64(first)
-	for i := 0; i < len(text); {
-		switch text[i] {
-		case ';':
-			column = 0
-			i++
-			continue
-		case ',':
-			i++
-			continue
-		}
-		var fields [3]int64
-		for n := 0; i < len(text) && text[i] != ',' && text[i] != ';'; n++ {
-			if n == len(fields) {
-				return nil
-			}
-			var ok bool
-			if fields[n], i, ok = decodeVLQ(text, i); !ok {
-				return nil
-			}
+// semicolon, of the name, and of the line, which counts from 1.
+func decodeStarts(work *symbols.Work, starts []functionStart, text []byte, first, end int) ([]functionStart, error) {
+	group, line, column, name := 0, int64(0), int64(0), int64(first)
+	err := eachSegment(work, text, func(_, of, n int, fields *[maxFields]int64) error {
+		if of != group {
+			group, column = of, 0
 		}
 		column, name, line = column+fields[0], name+fields[1], line+fields[2]
-		if min(line, column) < 0 || max(line, column) > math.MaxInt32 || name < int64(first) || name >= int64(end) {
-			return nil
+		if n > 3 || min(line, column) < 0 || max(line, column) > math.MaxInt32 || name < int64(first) || name >= int64(end) {
+			return errDamagedStarts
 		}
 		at := place{uint32(line), uint32(column)}
 		if len(starts) > 0 && starts[len(starts)-1].at.compare(at) > 0 {
-			return nil
+			return errDamagedStarts
 		}
 		starts = append(starts, functionStart{at, int32(name)})
-	}
-	return starts
+		return nil
+	})
+	return starts, err
 }
 
 // function returns the function around a place in a source.
