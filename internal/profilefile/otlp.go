@@ -20,7 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/otlpsize"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 // readOTLPJSON reads one message per line, as the collector's file exporter writes them, or

@@ -7,6 +7,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
@@ -96,32 +97,18 @@ const (
 
 // rewrite changes the fields of an encoded message that have a number.
 func rewrite(message []byte, number protowire.Number, change func([]byte) []byte) (to []byte) {
-	eachField(message, func(n protowire.Number, kind protowire.Type, field, content []byte) {
-		if n == number && kind == protowire.BytesType {
-			to = protowire.AppendBytes(protowire.AppendTag(to, n, kind), change(content))
-			return
+	for f := range wire.Fields(message) {
+		if f.Is(number, protowire.BytesType) {
+			to = appendBytes(to, number, change(f.Bytes))
+		} else {
+			to = append(to, f.Raw...)
 		}
-		to = append(to, field...)
-	})
+	}
 	return to
 }
 
-// eachField visits the fields of a message that pdata has encoded: each with its tag, and its
-// content if it has a length.
-func eachField(message []byte, visit func(n protowire.Number, kind protowire.Type, field, content []byte)) {
-	for len(message) > 0 {
-		n, kind, size := protowire.ConsumeField(message)
-		if size < 0 {
-			return
-		}
-		_, _, tag := protowire.ConsumeTag(message)
-		content := message[tag:size]
-		if kind == protowire.BytesType {
-			content, _ = protowire.ConsumeBytes(content)
-		}
-		visit(n, kind, message[:size], content)
-		message = message[size:]
-	}
+func appendBytes(to []byte, number protowire.Number, content []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(to, number, protowire.BytesType), content)
 }
 
 // reader replaces the references of one attribute by their texts.
@@ -131,36 +118,36 @@ type reader struct {
 }
 
 func (r *reader) value(value []byte, depth int) (to []byte) {
-	eachField(value, func(n protowire.Number, kind protowire.Type, field, content []byte) {
+	for f := range wire.Fields(value) {
 		switch {
-		case n == fieldTextRef && kind == protowire.VarintType:
-			to = r.appendText(to, content)
-		case n == fieldArray && depth <= canonical.MaxDepth:
-			to = protowire.AppendBytes(protowire.AppendTag(to, n, kind), rewrite(content, fieldElements, func(element []byte) []byte { return r.value(element, depth+1) }))
-		case n == fieldMap && depth <= canonical.MaxDepth:
-			to = protowire.AppendBytes(protowire.AppendTag(to, n, kind), rewrite(content, fieldElements, func(entry []byte) []byte { return r.entry(entry, depth+1) }))
+		case f.Is(fieldTextRef, protowire.VarintType):
+			to = r.appendText(to, f.Varint)
+		case f.Number == fieldArray && depth <= canonical.MaxDepth:
+			to = appendBytes(to, fieldArray, rewrite(f.Bytes, fieldElements, func(element []byte) []byte { return r.value(element, depth+1) }))
+		case f.Number == fieldMap && depth <= canonical.MaxDepth:
+			to = appendBytes(to, fieldMap, rewrite(f.Bytes, fieldElements, func(entry []byte) []byte { return r.entry(entry, depth+1) }))
 		default:
-			to = append(to, field...)
+			to = append(to, f.Raw...)
 		}
-	})
+	}
 	return to
 }
 
 // entry rewrites an entry of a map, which has either a key or a reference to it.
 func (r *reader) entry(entry []byte, depth int) (to []byte) {
 	hasKey, hasReference := false, false
-	eachField(entry, func(n protowire.Number, kind protowire.Type, field, content []byte) {
+	for f := range wire.Fields(entry) {
 		switch {
-		case n == fieldKeyRef && kind == protowire.VarintType:
+		case f.Is(fieldKeyRef, protowire.VarintType):
 			hasReference = true
-			to = r.appendText(to, content)
-		case n == fieldValue && kind == protowire.BytesType:
-			to = protowire.AppendBytes(protowire.AppendTag(to, n, kind), r.value(content, depth))
+			to = r.appendText(to, f.Varint)
+		case f.Is(fieldValue, protowire.BytesType):
+			to = appendBytes(to, fieldValue, r.value(f.Bytes, depth))
 		default:
-			hasKey = hasKey || n == fieldText && len(content) > 0
-			to = append(to, field...)
+			hasKey = hasKey || f.Number == fieldText && len(f.Bytes) > 0
+			to = append(to, f.Raw...)
 		}
-	})
+	}
 	if hasKey && hasReference {
 		r.report(RuleAttribute, tableAttributes, r.place, "an entry of a map has a key and a reference to a key")
 	}
@@ -168,9 +155,8 @@ func (r *reader) entry(entry []byte, depth int) (to []byte) {
 }
 
 // appendText appends the text of a reference, and marks it as used by the attribute.
-func (r *reader) appendText(to, reference []byte) []byte {
-	number, _ := protowire.ConsumeVarint(reference)
-	i, n := int32(number), r.dict.StringTable().Len()
+func (r *reader) appendText(to []byte, reference uint64) []byte {
+	i, n := int32(reference), r.dict.StringTable().Len()
 	if !inTable(i, n) {
 		r.report(RuleAttribute, tableAttributes, r.place, "its value refers to string %d of %d", i, n)
 		return to

@@ -62,13 +62,13 @@ func (c clocks) snapshot(sequence uint32, data []byte) bool {
 		offset
 	}
 	var readings []reading
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case snapshotPrimary:
 			primary = m.uint32()
 		case snapshotClocks:
-			id, o, ok := readClock(m.bytes)
+			id, o, ok := readClock(m.Bytes)
 			switch {
 			case !ok:
 				return false
@@ -79,7 +79,7 @@ func (c clocks) snapshot(sequence uint32, data []byte) bool {
 			}
 		}
 	}
-	if m.broken {
+	if m.Broken {
 		return false
 	}
 	if primary == clockRealtime {
@@ -103,23 +103,23 @@ func (c clocks) snapshot(sequence uint32, data []byte) bool {
 func readClock(data []byte) (id uint32, o offset, ok bool) {
 	o.multiplier = 1
 	incremental := false
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case clockID:
 			id = m.uint32()
 		case clockTimestamp:
-			o.at = m.value
+			o.at = m.Varint
 		case clockIncremental:
-			incremental = m.value != 0
+			incremental = m.Varint != 0
 		case clockMultiplier:
-			o.multiplier = max(1, min(m.value, math.MaxUint32))
+			o.multiplier = max(1, min(m.Varint, math.MaxUint32))
 		}
 	}
 	if incremental {
 		o.multiplier = 0
 	}
-	return id, o, !m.broken
+	return id, o, !m.Broken
 }
 
 func (c clocks) add(of clock, o offset) {

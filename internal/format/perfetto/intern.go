@@ -5,8 +5,6 @@ package perfetto
 import (
 	"fmt"
 	"math"
-
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // Fields of InternedData and of its entries. Field 1 of each entry is its ID.
@@ -145,13 +143,13 @@ func (s *sequence) clear() { *s = sequence{} }
 // intern adds the entries of an InternedData. It reports whether the whole message is well-formed.
 func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
 	ok = true
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for m.next() {
-		if m.bytes == nil {
+		if m.Bytes == nil {
 			continue
 		}
 		before := s.entries()
-		good, err := s.add(int(m.number), m.bytes)
+		good, err := s.add(int(m.Number), m.Bytes)
 		if err != nil {
 			return false, err
 		}
@@ -160,7 +158,7 @@ func (r *reader) intern(s *sequence, data []byte) (ok bool, err error) {
 			return false, fmt.Errorf("%w: more than %d interned entries", ErrTooLarge, maxEntries)
 		}
 	}
-	return ok && !m.broken, nil
+	return ok && !m.Broken, nil
 }
 
 // add adds one entry. It skips entries without an ID.
@@ -192,16 +190,16 @@ func (s *sequence) add(kind int, data []byte) (ok bool, err error) {
 
 func addText(t *table[text], data []byte) (changed, ok bool) {
 	var entry text
-	id, m := uint64(noID), message{rest: data}
+	id, m := uint64(noID), fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case internedID:
-			id = m.value
+			id = m.Varint
 		case stringText:
-			entry.bytes = m.bytes
+			entry.bytes = m.Bytes
 		}
 	}
-	if m.broken || id == noID {
+	if m.Broken || id == noID {
 		return false, false
 	}
 	return t.put(id, entry), true
@@ -209,24 +207,24 @@ func addText(t *table[text], data []byte) (changed, ok bool) {
 
 func (s *sequence) addFrame(data []byte) (changed, ok bool) {
 	f := frame{function: noID, mapping: noID, source: noID}
-	id, m := uint64(noID), message{rest: data}
+	id, m := uint64(noID), fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case internedID:
-			id = m.value
+			id = m.Varint
 		case frameFunction:
-			f.function = m.value
+			f.function = m.Varint
 		case frameMapping:
-			f.mapping = m.value
+			f.mapping = m.Varint
 		case frameRelPC:
-			f.relPC, f.hasRelPC = m.value, true
+			f.relPC, f.hasRelPC = m.Varint, true
 		case frameSource:
-			f.source = m.value
+			f.source = m.Varint
 		case frameLine:
-			f.line = m.value
+			f.line = m.Varint
 		}
 	}
-	if m.broken || id == noID {
+	if m.Broken || id == noID {
 		return false, false
 	}
 	return s.frames.put(id, f), true
@@ -234,23 +232,23 @@ func (s *sequence) addFrame(data []byte) (changed, ok bool) {
 
 func (s *sequence) addMapping(data []byte) (changed, ok bool, err error) {
 	entry := mapping{buildID: noID, path: data}
-	id, segments, m := uint64(noID), 0, message{rest: data}
+	id, segments, m := uint64(noID), 0, fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case internedID:
-			id = m.value
+			id = m.Varint
 		case mappingBuildID:
-			entry.buildID = m.value
+			entry.buildID = m.Varint
 		case mappingStartOffset:
-			entry.startOffset = m.value
+			entry.startOffset = m.Varint
 		case mappingStart:
-			entry.start = m.value
+			entry.start = m.Varint
 		case mappingEnd:
-			entry.end = m.value
+			entry.end = m.Varint
 		case mappingLoadBias:
-			entry.loadBias = m.value
+			entry.loadBias = m.Varint
 		case mappingExactOffset:
-			entry.exactOffset, entry.hasExactOffset = m.value, true
+			entry.exactOffset, entry.hasExactOffset = m.Varint, true
 		case mappingPath:
 			segments += m.count()
 		}
@@ -258,18 +256,18 @@ func (s *sequence) addMapping(data []byte) (changed, ok bool, err error) {
 	switch {
 	case segments > maxPathSegments:
 		return false, false, fmt.Errorf("%w: a path of %d segments, at most %d", ErrTooLarge, segments, maxPathSegments)
-	case m.broken || id == noID:
+	case m.Broken || id == noID:
 		return false, false, nil
 	}
 	return s.mappings.put(id, entry), true, nil
 }
 
 func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
-	id, depth, m := uint64(noID), 0, message{rest: data}
+	id, depth, m := uint64(noID), 0, fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case internedID:
-			id = m.value
+			id = m.Varint
 		case callstackFrames:
 			depth += m.count()
 		}
@@ -277,7 +275,7 @@ func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
 	switch {
 	case depth > maxDepth:
 		return false, false, fmt.Errorf("%w: a call stack of %d frames, at most %d", ErrTooLarge, depth, maxDepth)
-	case m.broken || id == noID:
+	case m.Broken || id == noID:
 		return false, false, nil
 	}
 	return s.stacks.put(id, stack{message: data}), true, nil
@@ -285,11 +283,11 @@ func (s *sequence) addCallstack(data []byte) (changed, ok bool, err error) {
 
 // count returns the number of values in the current field, which may be packed.
 func (m *message) count() int {
-	if m.bytes == nil {
+	if m.Bytes == nil {
 		return 1
 	}
 	count := 0
-	for _, b := range m.bytes {
+	for _, b := range m.Bytes {
 		if b < 0x80 { // the last byte of a number
 			count++
 		}
@@ -299,22 +297,12 @@ func (m *message) count() int {
 
 // eachID visits the values of a repeated field, packed or not.
 func eachID(data []byte, field int, visit func(id uint64)) {
-	m := message{rest: data}
-	for m.next() {
-		if int(m.number) != field {
+	for m := fieldsOf(data); m.next(); {
+		if int(m.Number) != field {
 			continue
 		}
-		if m.bytes == nil {
-			visit(m.value)
-			continue
-		}
-		for rest := m.bytes; len(rest) > 0; {
-			id, n := protowire.ConsumeVarint(rest)
-			if n < 0 {
-				break
-			}
+		for id := range m.Varints() {
 			visit(id)
-			rest = rest[n:]
 		}
 	}
 }

@@ -38,36 +38,36 @@ type packet struct {
 // read reads a packet. It reports whether the packet is well-formed.
 func (p *packet) read(data []byte) bool {
 	*p = packet{interned: p.interned[:0]}
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case packetTimestamp:
-			p.timestamp = m.value
+			p.timestamp = m.Varint
 		case packetSequence:
 			p.sequence = m.uint32()
 		case packetSequenceFlags:
-			p.cleared = p.cleared || m.value&flagCleared != 0
+			p.cleared = p.cleared || m.Varint&flagCleared != 0
 		case packetCleared:
-			p.cleared = p.cleared || m.value != 0
+			p.cleared = p.cleared || m.Varint != 0
 		case packetClockID:
 			p.clock = m.uint32()
 		case packetDefaults:
-			p.defaults = m.bytes
+			p.defaults = m.Bytes
 		case packetProcessTree:
-			p.processTree = m.bytes
+			p.processTree = m.Bytes
 		case packetClockSnapshot:
-			p.clockSnapshot = m.bytes
+			p.clockSnapshot = m.Bytes
 		case packetTrackDescriptor:
-			p.trackDescriptor = m.bytes
+			p.trackDescriptor = m.Bytes
 		case packetPerfSample:
-			p.perfSample = m.bytes
+			p.perfSample = m.Bytes
 		case packetInternedData:
-			if m.bytes != nil {
-				p.interned = append(p.interned, m.bytes)
+			if m.Bytes != nil {
+				p.interned = append(p.interned, m.Bytes)
 			}
 		}
 	}
-	return !m.broken
+	return !m.Broken
 }
 
 // Fields of PerfSample.

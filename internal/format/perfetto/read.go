@@ -12,17 +12,17 @@ import (
 // Parse reads a trace. It skips an invalid packet, and an incomplete one at the end.
 func Parse(data []byte) (*Trace, error) {
 	r := newReader(len(data))
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for packets := 0; m.next(); {
-		if m.number != tracePacket {
+		if m.Number != tracePacket {
 			continue
 		}
 		switch packets++; {
 		case packets > maxPackets:
 			return nil, fmt.Errorf("%w: more than %d packets", ErrTooLarge, maxPackets)
-		case len(m.bytes) > maxPacketBytes:
-			return nil, fmt.Errorf("%w: a packet of %d bytes, at most %d", ErrTooLarge, len(m.bytes), maxPacketBytes)
-		case m.bytes == nil || !r.packet.read(m.bytes):
+		case len(m.Bytes) > maxPacketBytes:
+			return nil, fmt.Errorf("%w: a packet of %d bytes, at most %d", ErrTooLarge, len(m.Bytes), maxPacketBytes)
+		case m.Bytes == nil || !r.packet.read(m.Bytes):
 			r.trace.Lost.Packets++
 		default:
 			if err := r.read(&r.packet); err != nil {
@@ -30,9 +30,9 @@ func Parse(data []byte) (*Trace, error) {
 			}
 		}
 	}
-	if m.broken {
+	if m.Broken {
 		if len(r.samples) == 0 {
-			return nil, fmt.Errorf("%w: the encoding breaks off %d bytes before the end", ErrMalformed, len(m.rest))
+			return nil, fmt.Errorf("%w: the encoding breaks off %d bytes before the end", ErrMalformed, len(m.Rest))
 		}
 		r.trace.Lost.Packets++
 	}
@@ -110,26 +110,26 @@ const (
 )
 
 func (s *sequence) setDefaults(data []byte) bool {
-	m := message{rest: data}
+	m := fieldsOf(data)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case defaultsClockID:
 			s.clock = m.uint32()
 		case defaultsPerfSample:
-			for perf := (message{rest: m.bytes}); perf.next(); {
-				if perf.number == perfTimebase {
-					s.setTimebase(perf.bytes)
+			for perf := fieldsOf(m.Bytes); perf.next(); {
+				if perf.Number == perfTimebase {
+					s.setTimebase(perf.Bytes)
 				}
 			}
 		}
 	}
-	return !m.broken
+	return !m.Broken
 }
 
 func (s *sequence) setTimebase(data []byte) {
-	for m := (message{rest: data}); m.next(); {
-		if m.number == timebaseFrequency && m.value > 0 && m.value <= uint64(time.Second) {
-			s.period = uint64(time.Second) / m.value
+	for m := fieldsOf(data); m.next(); {
+		if m.Number == timebaseFrequency && m.Varint > 0 && m.Varint <= uint64(time.Second) {
+			s.period = uint64(time.Second) / m.Varint
 		}
 	}
 }
@@ -142,27 +142,27 @@ func (r *reader) sample(s *sequence, p *packet) (ok bool, err error) {
 	stack, foreign := uint64(noID), false
 	out := sample{clock: clockOf(p.sequence, cmp.Or(p.clock, s.clock))}
 	out.Time = p.timestamp
-	m := message{rest: p.perfSample}
+	m := fieldsOf(p.perfSample)
 	for m.next() {
-		switch m.number {
+		switch m.Number {
 		case samplePID:
 			pid = m.uint32()
 		case sampleTID:
 			tid = m.uint32()
 		case sampleCallstack:
-			stack = m.value
+			stack = m.Varint
 		case sampleMode:
-			out.Mode = CPUMode(min(m.value, 255))
+			out.Mode = CPUMode(min(m.Varint, 255))
 		case sampleUnwind:
-			out.Unwind = UnwindError(min(m.value, 255))
+			out.Unwind = UnwindError(min(m.Varint, 255))
 		case sampleKernelLost, sampleEvent:
 			foreign = true
 		case sampleSkipped:
-			foreign = foreign || m.value == skippedOutOfScope
+			foreign = foreign || m.Varint == skippedOutOfScope
 		}
 	}
 	switch {
-	case m.broken:
+	case m.Broken:
 		return false, nil
 	case foreign:
 		return true, nil

@@ -16,29 +16,29 @@ const (
 // nameThreads records the thread names in a packet. The last name of a thread counts. Sentry's
 // ingest recognizes only "main".
 func (r *reader) nameThreads(p *packet) bool {
-	tree, track := message{rest: p.processTree}, message{rest: p.trackDescriptor}
+	tree, track := fieldsOf(p.processTree), fieldsOf(p.trackDescriptor)
 	for tree.next() {
-		if tree.number == treeThreads {
-			r.nameThread(tree.bytes, treeTID, treeName)
+		if tree.Number == treeThreads {
+			r.nameThread(tree.Bytes, treeTID, treeName)
 		}
 	}
 	for track.next() {
-		if track.number == trackThread {
-			r.nameThread(track.bytes, trackTID, trackName)
+		if track.Number == trackThread {
+			r.nameThread(track.Bytes, trackTID, trackName)
 		}
 	}
-	return !tree.broken && !track.broken
+	return !tree.Broken && !track.Broken
 }
 
 func (r *reader) nameThread(data []byte, tidField, nameField int) {
 	var tid uint32
 	var name []byte
-	for m := (message{rest: data}); m.next(); {
-		switch int(m.number) {
+	for m := fieldsOf(data); m.next(); {
+		switch int(m.Number) {
 		case tidField:
 			tid = m.uint32()
 		case nameField:
-			name = m.bytes
+			name = m.Bytes
 		}
 	}
 	if _, known := r.names[tid]; len(name) > 0 && (known || len(r.names) < maxNames) {

@@ -5,7 +5,7 @@ package dialect
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 // Version is a version of OTLP that changed the encoding of profiles.

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 // numbering maps the field numbers of a message to new ones. Other numbers stay the same.
@@ -45,8 +45,8 @@ func (n numbering) apply(message []byte) {
 		return
 	}
 	for f := range wire.Fields(message) {
-		if number, ok := n[f.Number]; ok && message[f.Tag] < 0x80 { // a longer tag is valid, but no encoder writes it
-			message[f.Tag] = byte(protowire.EncodeTag(number, f.Kind))
+		if number, ok := n[f.Number]; ok && f.Raw[0] < 0x80 { // a longer tag is valid, but no encoder writes it
+			f.Raw[0] = byte(protowire.EncodeTag(number, f.Kind))
 		}
 	}
 }

@@ -5,7 +5,7 @@ package dialect
 import (
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 func appendBytes(to []byte, number protowire.Number, value []byte) []byte {

@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 // Max is the maximum memory of a decoded message, in bytes. Readers may decode a message twice, and
@@ -149,22 +149,14 @@ func (m *Message) estimate(data []byte, depth, limit int) (memory int, err error
 	if depth > maxDepth {
 		return 0, errDepth
 	}
-	for len(data) > 0 && memory <= limit {
-		number, kind, tag := protowire.ConsumeTag(data)
-		if tag < 0 {
-			return 0, ErrDamaged
-		}
-		size := protowire.ConsumeFieldValue(number, kind, data[tag:])
-		if size < 0 {
-			return 0, ErrDamaged
-		}
-		switch child := m.fields[number]; {
+	message := wire.Message{Rest: data}
+	for memory <= limit && message.Next() {
+		switch child := m.fields[message.Number]; {
 		case child == nil:
-		case kind == protowire.BytesType && child.packed:
-			memory += child.memory * size
-		case kind == protowire.BytesType && child.fields != nil:
-			content, _ := protowire.ConsumeBytes(data[tag:])
-			inner, err := child.estimate(content, depth+1, limit-memory)
+		case message.Bytes != nil && child.packed:
+			memory += child.memory * len(message.Bytes)
+		case message.Bytes != nil && child.fields != nil:
+			inner, err := child.estimate(message.Bytes, depth+1, limit-memory)
 			if err != nil {
 				return 0, err
 			}
@@ -172,7 +164,9 @@ func (m *Message) estimate(data []byte, depth, limit int) (memory int, err error
 		default:
 			memory += child.memory
 		}
-		data = data[tag+size:]
+	}
+	if message.Broken {
+		return 0, ErrDamaged
 	}
 	return memory, nil
 }

@@ -21,8 +21,8 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/sampletype"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/wire"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
 // shiftTraces moves the Perfetto traces in a body by a number of seconds: the Unix times in their
@@ -36,55 +37,30 @@ const (
 )
 
 func shiftTrace(trace []byte, seconds int64) {
-	eachMessage(trace, tracePacket, func(packet []byte) {
-		eachMessage(packet, clockSnapshot, func(snapshot []byte) {
-			eachMessage(snapshot, snapshotClock, func(clock []byte) { shiftClock(clock, seconds) })
-		})
-	})
+	for packet := range wire.Within(trace, tracePacket) {
+		for snapshot := range wire.Within(packet, clockSnapshot) {
+			for clock := range wire.Within(snapshot, snapshotClock) {
+				shiftClock(clock, seconds)
+			}
+		}
+	}
 }
 
 // shiftClock overwrites the time of the real-time clock. Unix nanoseconds have nine bytes as a
 // varint until 2262.
 func shiftClock(clock []byte, seconds int64) {
-	id, at := uint64(0), []byte(nil)
-	eachField(clock, func(number protowire.Number, value []byte) {
-		switch n, _ := binary.Uvarint(value); number {
+	var id uint64
+	var at wire.Field
+	for f := range wire.Fields(clock) {
+		switch f.Number {
 		case clockID:
-			id = n
+			id = f.Varint
 		case clockTimestamp:
-			at = value
+			at = f
 		}
-	})
-	if id != clockRealtime {
-		return
 	}
-	nanos, length := binary.Uvarint(at)
-	if shifted := binary.AppendUvarint(nil, nanos+uint64(seconds*1e9)); len(shifted) == length {
-		copy(at, shifted)
-	}
-}
-
-func eachMessage(message []byte, number protowire.Number, do func([]byte)) {
-	eachField(message, func(n protowire.Number, value []byte) {
-		if content, length := protowire.ConsumeBytes(value); n == number && length > 0 {
-			do(content)
-		}
-	})
-}
-
-// eachField visits the encoded values of a message.
-func eachField(message []byte, do func(protowire.Number, []byte)) {
-	for len(message) > 0 {
-		number, kind, n := protowire.ConsumeTag(message)
-		if n < 0 {
-			return
-		}
-		message = message[n:]
-		length := protowire.ConsumeFieldValue(number, kind, message)
-		if length < 0 {
-			return
-		}
-		do(number, message[:length])
-		message = message[length:]
+	tag := protowire.SizeTag(clockTimestamp)
+	if shifted := binary.AppendUvarint(nil, at.Varint+uint64(seconds*1e9)); id == clockRealtime && tag+len(shifted) == len(at.Raw) {
+		copy(at.Raw[tag:], shifted)
 	}
 }
