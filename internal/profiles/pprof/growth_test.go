@@ -3,9 +3,12 @@
 package pprof
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/pprof/profile"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -63,4 +66,51 @@ func TestLongKeys(t *testing.T) {
 	}
 	_, err := parse(data)
 	assert.ErrorContains(t, err, "300 MiB")
+}
+
+// TestDamagedMessages: google/pprof accepts fields with the number 0. Nothing is counted after them,
+// so such a file is rejected.
+func TestDamagedMessages(t *testing.T) {
+	labels := append([]byte{0, 0}, bytes.Repeat(appendBytes(nil, sampleLabel, nil), 1<<20)...)
+	for name, data := range map[string][]byte{
+		"file":   append([]byte{0, 0}, appendBytes(nil, profileString, nil)...),
+		"sample": append(appendBytes(nil, profileString, nil), appendBytes(nil, profileSample, labels)...),
+		"label":  append(appendBytes(nil, profileString, nil), appendBytes(nil, profileSample, appendBytes(nil, sampleLabel, []byte{0, 0}))...),
+	} {
+		_, err := parse(data)
+		assert.ErrorContains(t, err, "damaged", name)
+	}
+}
+
+// TestPruning: the steps of matching names grow with the file, however large the pattern is.
+func TestPruning(t *testing.T) {
+	for name, c := range map[string]struct {
+		pattern  string
+		tooLarge bool
+	}{
+		"alternation": {"(" + strings.Repeat("tcmalloc::Allocate|operator new|", 40) + "malloc)", false},
+		"anything":    {".*::Allocate|.*::New|.*malloc.*", false},
+		"hostile":     {strings.Repeat(".*", 2000) + "x", true},
+	} {
+		var steps []int
+		for _, count := range []int{1000, 2000} {
+			in := &profile.Profile{DropFrames: c.pattern}
+			size := 0
+			for i := range count {
+				f := &profile.Function{Name: fmt.Sprintf("shop::Cart::add<item %d>::operator()(int)", i)}
+				size += len(f.Name)
+				in.Function = append(in.Function, f)
+			}
+			r := reader{Builder: importer.NewBuilder(importer.Options{}), in: in}
+			steps = append(steps, r.prune(size))
+			_, losses, _ := r.Finish()
+			assert.Equal(t, c.tooLarge, len(losses) > 0, name)
+			assert.LessOrEqual(t, steps[len(steps)-1], minPruning+pruningPerByte*size+maxPattern, name)
+			assert.Equal(t, "shop::Cart::add<item 0>::operator()(int)", in.Function[0].Name)
+		}
+		t.Logf("%s: %d, %d steps", name, steps[0], steps[1])
+		if !c.tooLarge {
+			assert.InEpsilon(t, 2*steps[0], steps[1], 0.05, name)
+		}
+	}
 }

@@ -55,13 +55,17 @@ func Read(data []byte, o importer.Options) (pprofile.Profiles, []importer.Loss, 
 }
 
 func read(data []byte, o importer.Options) (*reader, error) {
+	data, err := inflated(data)
+	if err != nil {
+		return nil, err
+	}
 	in, err := parse(data)
 	if err != nil {
 		return nil, err
 	}
 	r := reader{Builder: importer.NewBuilder(o), in: in,
 		mappings: map[*profile.Mapping]dictionary.MappingIndex{}, locations: map[*profile.Location]dictionary.LocationIndex{}}
-	r.prune()
+	r.prune(len(data))
 	if in.DocURL != "" {
 		r.Lose("link to a documentation", 1)
 	}
@@ -76,23 +80,29 @@ func read(data []byte, o importer.Options) (*reader, error) {
 	return &r, nil
 }
 
-func parse(data []byte) (*profile.Profile, error) {
-	if bytes.HasPrefix(data, magicGzip) {
-		unzip, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, err
-		}
-		if data, err = io.ReadAll(io.LimitReader(unzip, maxDecoded+1)); err != nil {
-			return nil, err
-		}
+func inflated(data []byte) ([]byte, error) {
+	if !bytes.HasPrefix(data, magicGzip) {
+		return data, nil
 	}
+	unzip, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(unzip, maxDecoded+1))
+}
+
+func parse(data []byte) (*profile.Profile, error) {
 	if len(data) > maxDecoded {
 		return nil, fmt.Errorf("it has more than %d bytes", maxDecoded)
 	}
 	if len(data) == 0 {
 		return nil, errors.New("it is empty")
 	}
-	if memory := messageBytes*messages(data, 2) + valueRatio*len(data); memory > maxMemory {
+	count, ok := messages(data)
+	if !ok {
+		return nil, errors.New("its encoding is damaged")
+	}
+	if memory := messageBytes*count + valueRatio*len(data); memory > maxMemory {
 		return nil, fmt.Errorf("it needs %d MiB of memory to be read, more than %d", memory>>20, maxMemory>>20)
 	}
 	if bytes := keyBytes(data); bytes > maxKeyBytes {
@@ -105,25 +115,42 @@ func parse(data []byte) (*profile.Profile, error) {
 	return in, err
 }
 
-// messages returns the number of messages in a message, to a depth. Texts that look like messages
-// are counted as such. Damaged messages end early; the decoder rejects them.
-func messages(data []byte, depth int) (count int) {
-	for len(data) > 0 && depth > 0 {
-		_, kind, n := protowire.ConsumeTag(data)
-		if n < 0 {
-			return count
+// messages returns the number of messages and texts in a file. It is false for a damaged file:
+// google/pprof accepts fields with the number 0, after which nothing would be counted.
+func messages(data []byte) (count int, ok bool) {
+	file := wire.Message{Rest: data}
+	for file.Next() {
+		if file.Bytes == nil {
+			continue
 		}
-		data = data[n:]
-		if kind == protowire.BytesType {
-			part, _ := protowire.ConsumeBytes(data)
-			count += 1 + messages(part, depth-1)
+		count++
+		inner := wire.Message{}
+		switch file.Number {
+		case profileSampleType, profileSample, profileMapping, profileLocation, profileFunction, profilePeriodType:
+			inner.Rest = file.Bytes
 		}
-		if n = protowire.ConsumeFieldValue(1, kind, data); n < 0 {
-			return count
+		for inner.Next() {
+			if inner.Bytes == nil {
+				continue
+			}
+			count++
+			label, line := file.Number == profileSample && inner.Number == sampleLabel, file.Number == profileLocation && inner.Number == locationLine
+			if (label || line) && !isWhole(inner.Bytes) {
+				return count, false
+			}
 		}
-		data = data[n:]
+		if inner.Broken {
+			return count, false
+		}
 	}
-	return count
+	return count, !file.Broken
+}
+
+func isWhole(message []byte) bool {
+	m := wire.Message{Rest: message}
+	for m.Next() {
+	}
+	return !m.Broken
 }
 
 // keyBytes returns the size of the keys of all labels.

@@ -4,6 +4,7 @@ package pprof_test
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"math/big"
 	"os"
@@ -138,6 +139,42 @@ func TestDropFrames(t *testing.T) {
 			require.Len(t, losses, 1)
 			assert.Contains(t, losses[0].What, c.lost)
 		})
+	}
+}
+
+// TestDroppedNames: google/pprof drops the same frames, with any pattern.
+func TestDroppedNames(t *testing.T) {
+	names := []string{"malloc", "a::malloc", "malloc(int)", "(anonymous namespace)::f(x)", "operator()", "A::operator()(int)", "operator()()", "moperator(", ".dot", "", "(", "a b\nc", "naïve", "\xff\xfe", "MALLOC", "x"}
+	patterns := []string{"malloc", "mal.*", ".*", "", "a)|(b", "(?i)malloc", `\b[a-z]+\b`, "^malloc$", "(?m)b$", "(?s).*c", `[^m]*`, ".*::.*", `\(anonymous namespace\)::f`, "A::operator\\(\\)", "na.ve", `.{2}`, "(a|m)+.{0,5}c?", `\xff.*`, "x{1,3}|operator.*"}
+	for _, drop := range patterns {
+		for _, keep := range []string{"", "malloc", ".*o.*", "x"} {
+			in := &profile.Profile{DropFrames: drop, KeepFrames: keep, SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}}
+			sample := &profile.Sample{Value: []int64{1}}
+			for i, name := range names {
+				id := uint64(i + 1)
+				f := &profile.Function{ID: id, Name: name, SystemName: fmt.Sprint("f", i)}
+				l := &profile.Location{ID: id, Line: []profile.Line{{Function: f}}}
+				in.Function, in.Location = append(in.Function, f), append(in.Location, l)
+				in.Sample = append(in.Sample, &profile.Sample{Value: []int64{1}, Location: []*profile.Location{in.Location[0], l, in.Location[0]}})
+				sample.Location = append(sample.Location, l)
+			}
+			in.Sample = append(in.Sample, sample)
+			want := in.Copy()
+			require.NoError(t, want.RemoveUninteresting())
+			frames := 0
+			for _, s := range want.Sample {
+				frames += len(s.Location)
+			}
+			var file bytes.Buffer
+			require.NoError(t, in.Write(&file))
+			message, _, err := pprof.Read(file.Bytes(), importer.Options{})
+			require.NoError(t, err)
+			got := 0
+			for _, s := range message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+				got += int(s.Values().At(0)) * message.Dictionary().StackTable().At(int(s.StackIndex())).LocationIndices().Len()
+			}
+			assert.Equal(t, frames, got, "%q, but not %q", drop, keep)
+		}
 	}
 }
 
