@@ -91,15 +91,17 @@ func (e *extracted) WriteAt(p []byte, at int64) (int, error) {
 }
 
 // withinLimit checks that an archive expands to at most a hundred times its size, on disk and when
-// it is searched. The readers are ahead by one buffer.
+// it is searched, and takes no more CPU time than its size permits. The readers are ahead by one buffer.
 func withinLimit(t *testing.T, archive []byte, what string) {
 	t.Helper()
 	to := &extracted{}
-	_ = debugid.ExtractDSYM(to, bytes.NewReader(archive), strings.Repeat("c3", 16))
+	extremes.WithinCPU(t, len(archive), func() string { return what }, func() {
+		_ = debugid.ExtractDSYM(to, bytes.NewReader(archive), strings.Repeat("c3", 16))
+		_, _ = debugid.DSYM(bytes.NewReader(archive))
+	})
 	if limit := 100 * int64(len(archive)); to.written > limit {
 		t.Errorf("%s: wrote %d bytes of an archive of %d", what, to.written, len(archive))
 	}
-	_, _ = debugid.DSYM(bytes.NewReader(archive))
 }
 
 // TestSparse: a hole takes no space in the archive, but on the disk.

@@ -11,7 +11,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // Section is a section of an ELF file.
@@ -46,10 +49,25 @@ func ELF(sections ...Section) []byte {
 
 // CompressedNames is an ELF file whose section names inflate to a number of bytes.
 func CompressedNames(inflated int) []byte {
+	return packedNames(elf.COMPRESS_ZLIB, inflated, func(to io.Writer) io.WriteCloser {
+		w, _ := zlib.NewWriterLevel(to, zlib.BestCompression)
+		return w
+	})
+}
+
+// ZstdNames is the same file with another compression.
+func ZstdNames(inflated int) []byte {
+	return packedNames(elf.COMPRESS_ZSTD, inflated, func(to io.Writer) io.WriteCloser {
+		w, _ := zstd.NewWriter(to, zstd.WithEncoderConcurrency(1))
+		return w
+	})
+}
+
+func packedNames(kind elf.CompressionType, inflated int, compress func(io.Writer) io.WriteCloser) []byte {
 	file := ELF(Section{Name: ".text", Content: make([]byte, 16)})
 	var packed bytes.Buffer
-	_ = binary.Write(&packed, binary.LittleEndian, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: uint64(inflated), Addralign: 1})
-	w, _ := zlib.NewWriterLevel(&packed, zlib.BestCompression)
+	_ = binary.Write(&packed, binary.LittleEndian, elf.Chdr64{Type: uint32(kind), Size: uint64(inflated), Addralign: 1})
+	w := compress(&packed)
 	for zeros := make([]byte, 1<<20); inflated > 0; inflated -= len(zeros) {
 		_, _ = w.Write(zeros)
 	}

@@ -9,6 +9,9 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -32,6 +35,31 @@ func Every() bool { return *damaged > 0 }
 var values = []uint64{
 	0, 1, 2, 3, 127, 128, 255, 1000, 1<<16 - 1, 1 << 16, 1<<24 + 1, math.MaxInt32, 1 << 31, math.MaxUint32, 1 << 32,
 	math.MaxInt64, 1 << 63, math.MaxUint64 - 1, math.MaxUint64,
+}
+
+// The CPU time that an input may take: cpuBase, and cpuPerByte for each byte, as a request of the
+// class Pairs (docs/attacks.md). Honest files take a hundredth, so that only work that grows faster
+// than the input exceeds it.
+const (
+	cpuBase    = time.Second
+	cpuPerByte = 10 * time.Microsecond
+)
+
+// WithinCPU reads an input of size bytes. The test fails if the process takes more CPU time than
+// such an input may take. No other test may run at the same time.
+func WithinCPU(t testing.TB, size int, what func() string, read func()) {
+	t.Helper()
+	before := cpuTime()
+	read()
+	if used, limit := cpuTime()-before, cpuBase+time.Duration(size)*cpuPerByte; used > limit {
+		t.Errorf("%s: %v of CPU time for %d bytes, limit %v", what(), used, size, limit)
+	}
+}
+
+func cpuTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func value(random *rand.Rand) uint64 { return values[random.IntN(len(values))] }

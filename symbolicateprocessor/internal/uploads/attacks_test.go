@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -56,7 +57,9 @@ func TestArchiveExtremes(t *testing.T) {
 				_, err := c.store.Save(packed, bytes.NewReader(damaged), size)
 				require.NoError(t, err)
 				before := allocatedBytes()
-				_ = c.server.unpack(t.Context(), packed, bundle{Checksum: sum(string(damaged))})
+				extremes.WithinCPU(t, len(damaged), func() string { return what }, func() {
+					_ = c.server.unpack(t.Context(), packed, bundle{Checksum: sum(string(damaged))})
+				})
 				assert.Less(t, allocatedBytes()-before, uint64(8<<20), what)
 				require.NoError(t, c.store.Remove(packed))
 				assert.LessOrEqual(t, c.store.Total(), int64(size), what)
@@ -170,8 +173,8 @@ func TestDamagedUploads(t *testing.T) {
 		many[fmt.Sprint(i, ".js")], many[fmt.Sprint(i, ".js.map")] = "l()", "{}"
 	}
 	many[manifestName] = strings.TrimSuffix(many[manifestName], ",") + "}}"
-	archives := []string{zipOf(t, good), "SYSB\x02\x00\x00\x00" + zipOf(t, good), zipOf(t, many)}
-	files := []string{symbolFile, string(badsymbols.GoTable(4)), string(badsymbols.CompressedNames(1000)), string(badsymbols.HugeDictionary(20))}
+	archives := []string{zipOf(t, good), "SYSB\x02\x00\x00\x00" + zipOf(t, good), zipOf(t, many), zipIn(t, zstd.ZipMethodWinZip, good)}
+	files := []string{symbolFile, string(badsymbols.GoTable(4)), string(badsymbols.CompressedNames(1000)), string(badsymbols.ZstdNames(1000)), string(badsymbols.HugeDictionary(20))}
 	form := func(field, content string) (boundary string, body []byte) {
 		var b bytes.Buffer
 		w := multipart.NewWriter(&b)
@@ -196,7 +199,7 @@ func TestDamagedUploads(t *testing.T) {
 	one := func(all []string) string { return all[random.IntN(len(all))] }
 	statuses := map[string]int{}
 	for i := range count {
-		kind, path, body := "application/json", filesPath, ""
+		kind, path, body, stored := "application/json", filesPath, "", 0 // bytes that are assembled
 		switch i % 6 {
 		case 0, 1, 2:
 			content := damage(one(archives))
@@ -206,6 +209,7 @@ func TestDamagedUploads(t *testing.T) {
 			if content == "" {
 				continue
 			}
+			stored = len(content)
 			c.chunks("file", map[string]string{sum(content): content})
 			names := []string{"shop.sym", "/proguard/" + buildID + ".txt"}
 			var request any = map[string]file{sum(content): {Name: one(names), Chunks: []string{sum(content)}}}
@@ -225,7 +229,11 @@ func TestDamagedUploads(t *testing.T) {
 			body = damage(`{"` + known + `":{"name":"x","chunks":["` + known + `","` + sum("x") + `"]},"checksum":"` + known + `","chunks":["` + known + `"],"version":"1"}`)
 		}
 		before := allocatedBytes()
-		status, text := c.do("POST", path, token, kind, strings.NewReader(body))
+		var status int
+		var text string
+		extremes.WithinCPU(t, len(body)+stored, func() string { return fmt.Sprintf("request %d", i) }, func() {
+			status, text = c.do("POST", path, token, kind, strings.NewReader(body))
+		})
 		allocated := allocatedBytes() - before
 		var a answer
 		_ = json.Unmarshal([]byte(text), &a)

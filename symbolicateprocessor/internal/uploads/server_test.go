@@ -19,6 +19,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -165,11 +166,19 @@ func TestMappings(t *testing.T) {
 }
 
 // zipOf returns an archive; a manifest has the types of its other files.
-func zipOf(t testing.TB, files map[string]string) string {
+func zipOf(t testing.TB, files map[string]string) string { return zipIn(t, zip.Deflate, files) }
+
+// zipIn compresses all files but the list of them with a method.
+func zipIn(t testing.TB, method uint16, files map[string]string) string {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
+	w.RegisterCompressor(zstd.ZipMethodWinZip, zstd.ZipCompressor())
 	for name, content := range files {
-		f, err := w.Create(name)
+		header := zip.FileHeader{Name: name, Method: method}
+		if name == manifestName {
+			header.Method = zip.Deflate
+		}
+		f, err := w.CreateHeader(&header)
 		require.NoError(t, err)
 		_, err = io.WriteString(f, content)
 		require.NoError(t, err)
