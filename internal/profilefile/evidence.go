@@ -5,6 +5,7 @@ package profilefile
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -97,26 +98,37 @@ const (
 	placeDepth   = 3
 )
 
-// membersOf returns the members of the first values. It reads damaged JSON up to the damage.
-func membersOf(data []byte) (values []members) {
-	r := memberReader{data: data}
-	for len(values) < maxTopValues && r.skipTo() {
-		values = append(values, r.value())
+// structure iterates over the bytes of JSON outside of texts and white space, with their positions;
+// a text is its first quote. It does not check the grammar.
+func structure(data []byte) iter.Seq2[int, byte] {
+	return func(yield func(int, byte) bool) {
+		for at := 0; at < len(data); at++ {
+			c := data[at]
+			if jsonscan.IsSpace(c) {
+				continue
+			}
+			if !yield(at, c) {
+				return
+			}
+			if c == '"' {
+				at = textEnd(data, at)
+			}
+		}
 	}
-	return values
 }
 
-type memberReader struct {
-	data []byte
-	pos  int
-}
-
-// skipTo skips white space before a value.
-func (r *memberReader) skipTo() bool {
-	for r.pos < len(r.data) && jsonscan.IsSpace(r.data[r.pos]) {
-		r.pos++
+// textEnd returns the position of the quote at the end of a text, or of the end of the data. It
+// accepts control characters, which JSON does not permit.
+func textEnd(data []byte, quote int) int {
+	for at := jsonscan.NextSpecial(data, quote+1); at < len(data); at = jsonscan.NextSpecial(data, at+1) {
+		switch data[at] {
+		case '"':
+			return at
+		case '\\':
+			at++
+		}
 	}
-	return r.pos < len(r.data) && (r.data[r.pos] == '{' || r.data[r.pos] == '[')
+	return len(data)
 }
 
 // level is an object or a list.
@@ -128,38 +140,41 @@ type level struct {
 	key    string // the current one
 }
 
-// value reads a value of any depth.
-func (r *memberReader) value() members {
-	m := members{places: map[string]bool{}}
+// membersOf returns the members of the first values, of any depth. It reads damaged JSON up to the
+// damage.
+func membersOf(data []byte) (values []members) {
 	var levels [placeDepth + 1]level
-	for depth := 0; r.pos < len(r.data); {
-		c := r.data[r.pos]
-		r.pos++
-		in := &levels[min(depth, placeDepth)]
-		switch c {
-		case '"':
-			text := r.text()
-			switch {
-			case depth == 0 || depth > placeDepth || in.ignore || in.list:
-			case r.isKey():
+	depth := 0
+	for at, c := range structure(data) {
+		opens := c == '{' || c == '['
+		if depth == 0 {
+			if !opens || len(values) == maxTopValues {
+				break
+			}
+			values = append(values, members{places: map[string]bool{}})
+		}
+		m, in := &values[len(values)-1], &levels[min(depth, placeDepth)]
+		switch {
+		case opens:
+			if depth++; depth <= placeDepth {
+				levels[depth] = inside(&levels[depth-1], c == '[', depth == 1)
+			}
+		case c == '}', c == ']':
+			depth--
+		case c == ',':
+			in.seen = true
+		case c == '"' && depth <= placeDepth && !in.ignore && !in.list:
+			end := textEnd(data, at)
+			switch text := data[at+1 : end]; {
+			case isKey(data[min(end+1, len(data)):]):
 				in.key = string(text[:min(len(text), maxKey)])
 				m.add(in.prefix+in.key, depth)
 			case depth == 1 && in.key == "$schema":
 				m.schema = string(text[:min(len(text), 2*maxKey)])
 			}
-		case '{', '[':
-			if depth++; depth <= placeDepth {
-				levels[depth] = inside(&levels[depth-1], c == '[', depth == 1)
-			}
-		case ',':
-			in.seen = true
-		case '}', ']':
-			if depth--; depth <= 0 {
-				return m
-			}
 		}
 	}
-	return m
+	return values
 }
 
 // inside returns the level of a value in another one.
@@ -182,35 +197,10 @@ func inside(outer *level, list, top bool) level {
 	return in
 }
 
-// text reads the rest of a text. It accepts control characters, which JSON does not permit.
-func (r *memberReader) text() []byte {
-	start := r.pos
-	for r.pos < len(r.data) {
-		r.pos = jsonscan.NextSpecial(r.data, r.pos)
-		if r.pos >= len(r.data) {
-			break
-		}
-		switch r.data[r.pos] {
-		case '"':
-			r.pos++
-			return r.data[start : r.pos-1]
-		case '\\':
-			r.pos = min(r.pos+2, len(r.data))
-		default:
-			r.pos++
-		}
-	}
-	return r.data[start:]
-}
-
 // isKey reports whether a colon follows a text.
-func (r *memberReader) isKey() bool {
-	for _, c := range r.data[r.pos:] {
-		if !jsonscan.IsSpace(c) {
-			return c == ':'
-		}
-	}
-	return false
+func isKey(rest []byte) bool {
+	rest = bytes.TrimLeft(rest, " \t\r\n")
+	return len(rest) > 0 && rest[0] == ':'
 }
 
 func (m *members) add(place string, depth int) {

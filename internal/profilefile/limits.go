@@ -54,14 +54,8 @@ func limited(objects int, n nulls, messages ...[]byte) error {
 
 // count counts the objects and lists of JSON, with nulls if they are to be counted, and the commas.
 func count(data []byte, n nulls) (objects, values int) {
-	inText := false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case c == '"':
-			inText = !inText
-		case c == '\\' && inText:
-			i++
-		case inText:
+	for _, c := range structure(data) {
+		switch {
 		case c == '{', c == '[', c == 'n' && bool(n): // outside of texts, only null has an n
 			objects++
 		case c == ',':
