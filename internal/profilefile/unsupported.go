@@ -27,7 +27,7 @@ var magicFormats = []format{
 	{name: "a bzip2 or xz archive", is: begins("BZh", "\xfd7zXZ\x00"), advice: "unpack it"},
 	{name: "a property list of Apple", is: begins("bplist00"), advice: viaDeepCopy},
 	{name: "a profile in the legacy format of pprof", is: isLegacyPprof, advice: "convert it with go tool pprof -proto"},
-	{name: "a trace of Perfetto", is: isPerfetto, advice: "export its samples with traceconv profile, which writes pprof"},
+	{name: "a trace of Perfetto", is: isPerfetto, advice: "convert it with traceconv profile --perf, which writes a pprof file for each process"},
 }
 
 // jsonFormats are formats of JSON.
@@ -39,8 +39,8 @@ var jsonFormats = []format{
 	{name: "a profile of stackprof", is: has("raw_timestamp_deltas", "missed_samples"), advice: viaSpeedscope},
 	{name: "a profile of pyinstrument", is: has("root_frame", "frame_tree"), advice: "write it with pyinstrument --renderer speedscope"},
 	{name: "a profile of Pyroscope", is: has("flamebearer"), advice: "export it from Pyroscope as pprof"},
-	{name: "a trace of Hermes", is: has("stackFrames"), advice: viaSpeedscope},
-	{name: "a profile of Sentry without its envelope", is: has("profile.samples", "profile.thread_metadata"), advice: `put it after the lines {} and {"type":"profile_chunk"}`},
+	{name: "a profile of Sentry without its envelope", is: isBareChunk, advice: `put it after the lines {} and {"type":"profile_chunk"}`},
+	{name: "a profile of Sentry without its envelope", is: isBareProfile, advice: `put it after the lines {} and {"type":"profile"}`},
 }
 
 // textFormats are formats of text.
@@ -82,6 +82,11 @@ func matches(pattern string) func(*evidence) bool {
 	compiled := regexp.MustCompile(pattern)
 	return func(e *evidence) bool { return e.text && compiled.Match(e.begin) }
 }
+
+func isBareProfile(e *evidence) bool { return has("profile.samples", "profile.thread_metadata")(e) }
+
+// isBareChunk distinguishes continuous profiles, which have a profiler, from those of transactions.
+func isBareChunk(e *evidence) bool { return e.has("profiler_id") && isBareProfile(e) }
 
 // isTar reports whether the first header has the magic number of a tar archive.
 func isTar(e *evidence) bool {
