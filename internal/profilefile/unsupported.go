@@ -42,8 +42,8 @@ var jsonFormats = []format{
 	{name: "a preprocessed log of V8's profiler", is: has("ticks[].vm"), advice: viaSpeedscope},
 	{name: "a recording of Firefox's old performance tool", is: has("systemHost"), advice: viaSpeedscope},
 	{name: "a profile of Pyroscope", is: has("flamebearer"), advice: "export it from Pyroscope as pprof"},
-	{name: "a profile of Sentry without its envelope", is: isBareChunk, advice: `put it after the lines {} and {"type":"profile_chunk"}`},
-	{name: "a profile of Sentry without its envelope", is: isBareProfile, advice: `put it after the lines {} and {"type":"profile"}`},
+	{name: "a profile of Sentry without its envelope", is: isBareChunk, advice: `put it on one line, after the lines {} and {"type":"profile_chunk"}`},
+	{name: "a profile of Sentry without its envelope", is: isBareProfile, advice: `put it on one line, after the lines {} and {"type":"profile"}`},
 }
 
 // textFormats are formats of text.
