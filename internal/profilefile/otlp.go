@@ -29,7 +29,7 @@ func (c *Content) lose(messages, damaged int) error {
 	return nil
 }
 
-var errIncomplete = errors.New("its first message is damaged or incomplete")
+var errIncomplete = errors.New("its first message is damaged or incomplete; if a rotation of the file exporter split it, concatenate the files")
 
 // loseSamples counts the samples of profiles that have no data.
 func (c *Content) loseSamples() {

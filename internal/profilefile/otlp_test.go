@@ -123,6 +123,47 @@ func TestAppendedFiles(t *testing.T) {
 	}
 }
 
+// TestRotatedFiles: a rotation ends a file between two writes of the exporter, which are a message
+// with its length, or a line and its end. With native compression, each is a frame of its own, and a
+// message that is larger than the file is several frames, in files that must be concatenated.
+func TestRotatedFiles(t *testing.T) {
+	for name, file := range exporterFiles(t) {
+		packed := func(part []byte) []byte { return part }
+		if strings.Contains(name, "native") {
+			loaded, err := Load(bytes.NewReader(file), 1<<20)
+			require.NoError(t, err)
+			file, packed = loaded.Data, func(part []byte) []byte { return zstandard(t, part) }
+		}
+		lines := file[0] == '{'
+		for end := 0; end < len(file); {
+			if lines {
+				end += bytes.IndexByte(file[end:], '\n')
+			} else {
+				end += prefixBytes + int(binary.BigEndian.Uint32(file[end:]))
+			}
+			messages := 0
+			for _, part := range [][]byte{file[:end], file[end:]} {
+				if len(bytes.TrimSpace(part)) == 0 {
+					continue
+				}
+				content, err := readAll(packed(part))
+				require.NoError(t, err, name)
+				assert.Empty(t, content.Losses, name)
+				messages += content.messages()
+			}
+			assert.Equal(t, 5, messages, "%s to byte %d", name, end)
+			if lines {
+				end++
+			}
+		}
+		if middle := len(file) / 2; strings.Contains(name, "native") {
+			content, err := readAll(append(packed(file[:middle]), packed(file[middle:])...))
+			require.NoError(t, err, name)
+			assert.Equal(t, 5, content.messages(), name)
+		}
+	}
+}
+
 // TestEmptyMessages: a pipeline may export messages without data, which have no bytes.
 func TestEmptyMessages(t *testing.T) {
 	files := exporterFiles(t)
