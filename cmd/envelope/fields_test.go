@@ -262,9 +262,9 @@ func (n *node) appendProto(to []byte) []byte {
 	return to
 }
 
-// collapsedFile returns a file of collapsed stacks. Each line is a field with fields of its own: the
-// frames and, at the end, the weights. Blanks are fields without a meaning. A file without a line is
-// another file.
+// collapsedFile returns a file of collapsed stacks. Each line is a field with fields of its own:
+// the frames and, at the end, the weights. Blanks are fields without a meaning. A file without a
+// line is another file.
 func collapsedFile(text []byte) *fieldFile {
 	f := &fieldFile{tree: &node{shape: objectShape}, unknown: node{key: "blank", scalar: []byte(" \t")}}
 	f.encode = func(n *node) (out []byte) {

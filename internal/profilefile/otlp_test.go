@@ -124,8 +124,8 @@ func TestAppendedFiles(t *testing.T) {
 }
 
 // TestRotatedFiles: a rotation ends a file between two writes of the exporter, which are a message
-// with its length, or a line and its end. With native compression, each is a frame of its own, and a
-// message that is larger than the file is several frames, in files that must be concatenated.
+// with its length, or a line and its end. With native compression, each is a frame of its own, and
+// a message that is larger than the file is several frames, in files that must be concatenated.
 func TestRotatedFiles(t *testing.T) {
 	for name, file := range exporterFiles(t) {
 		packed := func(part []byte) []byte { return part }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package wire iterates over the fields of encoded protobuf messages, without their schema: for
-// evidence, limits and translations that must see a message before its decoder does, and for formats
-// of which few fields are read.
+// evidence, limits and translations that must see a message before its decoder does, and for
+// formats of which few fields are read.
 package wire
 
 import (

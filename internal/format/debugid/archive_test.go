@@ -91,7 +91,8 @@ func (e *extracted) WriteAt(p []byte, at int64) (int, error) {
 }
 
 // withinLimit checks that an archive expands to at most a hundred times its size, on disk and when
-// it is searched, and takes no more CPU time than its size permits. The readers are ahead by one buffer.
+// it is searched, and takes no more CPU time than its size permits. The readers are ahead by one
+// buffer.
 func withinLimit(t *testing.T, archive []byte, what string) {
 	t.Helper()
 	to := &extracted{}

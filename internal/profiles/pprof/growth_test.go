@@ -68,8 +68,8 @@ func TestLongKeys(t *testing.T) {
 	assert.ErrorContains(t, err, "300 MiB")
 }
 
-// TestDamagedMessages: google/pprof accepts fields with the number 0. Nothing is counted after them,
-// so such a file is rejected.
+// TestDamagedMessages: google/pprof accepts fields with the number 0. Nothing is counted after
+// them, so such a file is rejected.
 func TestDamagedMessages(t *testing.T) {
 	labels := append([]byte{0, 0}, bytes.Repeat(appendBytes(nil, sampleLabel, nil), 1<<20)...)
 	for name, data := range map[string][]byte{

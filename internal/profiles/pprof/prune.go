@@ -157,7 +157,8 @@ func (m *matcher) match(text string) bool {
 	return false
 }
 
-// follow adds the instructions at a place that need a character. It reports whether the text matches.
+// follow adds the instructions at a place that need a character. It reports whether the text
+// matches.
 func (m *matcher) follow(i uint32, conditions syntax.EmptyOp) bool {
 	*m.left--
 	if m.seen[i] == m.round {

@@ -60,8 +60,9 @@ func TestDamagedMetadata(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestDart2JS: dart2js names each mapping after the function that it is in (getsentry/symbolic#791).
-// Elsewhere, the name of a mapping is that of an identifier. The program is a part of a real one.
+// TestDart2JS: dart2js names each mapping after the function that it is in
+// (getsentry/symbolic#791). Elsewhere, the name of a mapping is that of an identifier. The program
+// is a part of a real one.
 func TestDart2JS(t *testing.T) {
 	script, err := os.ReadFile("testdata/dart2js/validator.dart.js")
 	require.NoError(t, err)

@@ -107,8 +107,8 @@ func (l *unsortedLine) flush(work *symbols.Work, visit func(token) error) error 
 // place is a line and a column from 0.
 type place struct{ line, column uint32 }
 
-// eachToken decodes mappings: a field is the difference from the previous field of the same kind; the
-// column restarts on each line.
+// eachToken decodes mappings: a field is the difference from the previous field of the same kind;
+// the column restarts on each line.
 func eachToken(work *symbols.Work, text []byte, offset place, visit func(token) error) error {
 	last := offset.line
 	var source, sourceLine, sourceColumn, name int64
