@@ -183,7 +183,7 @@ func (s *modelSDK) report() (items []sentry.Item) {
 	if len(report.Events) == 0 {
 		return nil
 	}
-	return []sentry.Item{{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: event.AppendClientReport(nil, report)}}
+	return []sentry.Item{{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: event.ClientReports.Append(nil, report)}}
 }
 
 func (s *modelSDK) flush() {

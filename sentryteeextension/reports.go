@@ -103,7 +103,7 @@ func (r *reports) decode(sealed []byte) error {
 // newReport returns a client report with the losses of a key.
 func newReport(k key, t omit.Losses, now time.Time) (*request, error) {
 	losses := t.Events()
-	payload := event.AppendClientReport(nil, &event.ClientReport{
+	payload := event.ClientReports.Append(nil, &event.ClientReport{
 		Timestamp: jsonscan.Timestamp{UnixNano: uint64(now.UnixNano()), Set: true}, Events: losses,
 	})
 	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Items: []sentry.Item{{Header: sentry.ItemHeader{Type: sentry.ItemClientReport}, Payload: payload}}})

@@ -277,6 +277,5 @@ func (t *Translation) decodeTransactionStart() jsonscan.Timestamp {
 	if transaction == nil || len(transaction.Payload) > transaction.Header.Type.MaxSize() {
 		return jsonscan.Timestamp{}
 	}
-	start, _ := event.TransactionTimes(transaction.Payload)
-	return start
+	return event.ReadHead(transaction.Payload).Start
 }

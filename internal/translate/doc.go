@@ -31,13 +31,13 @@
 //
 // # The other signals
 //
-//	transaction, span                    →  spans              traces.go, span_streamed.go
+//	transaction, span                    →  spans              traces.go
 //	log, event, feedback, check_in, …    →  log records        logs.go, log_event.go
 //	trace_metric, session, check_in,
 //	client_report, measurements          →  metric points      metrics.go, metric_groups.go,
 //	                                                           sessions.go, measurements.go
 //	span status                          →  status             span_status.go
-//	breadcrumbs                          →  an attribute       breadcrumbs.go
+//	breadcrumbs                          →  an attribute       log_event.go
 //	measurements of a transaction        →  an attribute       measurements.go
 //
 // They share three files with profiles: resource.go, so that a profile and its spans have the same
@@ -52,19 +52,19 @@
 // have sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
-//	values              →  observations            sample_weight.go, samples.go, sample_spread.go
-//	stacks, locations   →  stacks, frames          frames.go; for other profilers also frame_in_app.go
+//	values              →  observations            sample_weight.go, samples.go
+//	stacks, locations   →  stacks, frames          frames.go
 //	mappings            →  debug images            images.go
 //	a long profile      →  chunks of a minute      internal/format/sentry/chunking
 //	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
-//	span status         →  status                  span_status.go
+//	span status         →  status                  span.go
 //	breadcrumbs         →  breadcrumbs             breadcrumbs.go
 //	span events         →  breadcrumbs             breadcrumbs.go, toissues/breadcrumbs.go
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //	log records         →  log containers          toitems/logs.go
 //	records of items    →  the same items          toitems/log_event.go, log_exceptions.go, small_items.go
-//	data points         →  trace_metric            toitems/metrics.go, metric_points.go
+//	data points         →  trace_metric            toitems/metrics.go
 //	receiver's metrics  →  sessions, client_report toitems/own_metrics.go
 //
 // The message is untrusted: indices are read through dictionary.View, and data that Sentry would

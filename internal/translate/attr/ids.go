@@ -34,12 +34,16 @@ func HashID(parts ...string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// DecodeHex fills dst. It reports whether the text has exactly the required number of hex digits.
+// DecodeHex fills dst. It reports whether the text has exactly the required number of hex digits;
+// otherwise, it leaves dst empty.
 func DecodeHex(dst []byte, text string) bool {
 	if len(text) != 2*len(dst) {
 		return false
 	}
 	_, err := hex.Decode(dst, []byte(text))
+	if err != nil {
+		clear(dst)
+	}
 	return err == nil
 }
 
@@ -63,6 +67,13 @@ func SpanText(id pcommon.SpanID) string {
 	return string(text[:])
 }
 
+// TraceIDOf returns the trace ID of a text, empty if the text is none.
+func TraceIDOf(text string) (id pcommon.TraceID) {
+	DecodeHex(id[:], text)
+	return id
+}
+
+// SpanIDOf returns the span ID of a text, empty if the text is none.
 func SpanIDOf(text string) (id pcommon.SpanID) {
 	DecodeHex(id[:], text)
 	return id

@@ -3,6 +3,9 @@
 package attr
 
 import (
+	"iter"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -39,3 +42,30 @@ var (
 	MetricCheckInDuration = MetricText{semconv.MetricSentryCheckInDuration, "Duration of runs of scheduled jobs", "s"}
 	MetricDiscarded       = MetricText{semconv.MetricSentryClientReportDiscarded, "Data that SDKs did not send; bytes if the category ends in _byte", "1"}
 )
+
+// EachPoint visits the data points of a metric of any type.
+func EachPoint(metric pmetric.Metric, visit func(attributes pcommon.Map, exemplars iter.Seq2[int, pmetric.Exemplar])) {
+	switch metric.Type() {
+	case pmetric.MetricTypeGauge:
+		eachPoint(metric.Gauge().DataPoints().All(), visit)
+	case pmetric.MetricTypeSum:
+		eachPoint(metric.Sum().DataPoints().All(), visit)
+	case pmetric.MetricTypeHistogram:
+		eachPoint(metric.Histogram().DataPoints().All(), visit)
+	case pmetric.MetricTypeExponentialHistogram:
+		eachPoint(metric.ExponentialHistogram().DataPoints().All(), visit)
+	case pmetric.MetricTypeSummary:
+		for _, point := range metric.Summary().DataPoints().All() {
+			visit(point.Attributes(), func(func(int, pmetric.Exemplar) bool) {})
+		}
+	}
+}
+
+func eachPoint[P interface {
+	Attributes() pcommon.Map
+	Exemplars() pmetric.ExemplarSlice
+}](points iter.Seq2[int, P], visit func(attributes pcommon.Map, exemplars iter.Seq2[int, pmetric.Exemplar])) {
+	for _, point := range points {
+		visit(point.Attributes(), point.Exemplars().All())
+	}
+}

@@ -46,7 +46,7 @@ func (s *Scratch) Object(m pcommon.Map, more []event.NamedValue) []byte {
 	text := append(s.room(), '{')
 	if m != (pcommon.Map{}) {
 		for name, value := range m.All() {
-			if !hasMember(more, name) {
+			if event.Member(more, name) == nil {
 				text = appendJSON(jsonscan.AppendName(text, name), value, 1)
 			}
 		}
@@ -55,15 +55,6 @@ func (s *Scratch) Object(m pcommon.Map, more []event.NamedValue) []byte {
 		text = append(jsonscan.AppendName(text, more[i].Name), more[i].Value...)
 	}
 	return s.add(append(text, '}'))
-}
-
-func hasMember(all []event.NamedValue, name string) bool {
-	for i := range all {
-		if all[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // List returns the list of values, without their names.

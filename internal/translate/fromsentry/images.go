@@ -137,13 +137,9 @@ func (l *attributeList) images(images []profile.Image) {
 		image := &images[i]
 		entry := list.Slice().AppendEmpty().SetEmptyMap()
 		entry.EnsureCapacity(imageFields)
-		l.putText(entry, "type", image.Type)
-		l.putText(entry, "code_file", image.CodeFile)
-		l.putText(entry, "code_id", image.CodeID)
-		l.putText(entry, "debug_file", image.DebugFile)
-		l.putText(entry, "debug_id", image.DebugID)
-		l.putText(entry, "uuid", image.UUID)
-		l.putText(entry, "arch", image.Arch)
+		for _, text := range attr.ImageTexts {
+			l.putText(entry, text.Member, *text.Of(image))
+		}
 		l.putAddress(entry, "image_addr", image.Addr)
 		l.putAddress(entry, "image_vmaddr", image.VMAddr)
 		putUint(entry, "image_size", image.Size)

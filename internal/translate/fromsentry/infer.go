@@ -23,12 +23,7 @@ const autoAddress = "{{auto}}"
 // userAddress returns the address that ingest would set for the user of an event or a transaction,
 // "" if none (relay-event-normalization/src/event.rs, normalize_ip_addresses).
 func userAddress(e *event.ErrorEvent, src Source) string {
-	stated := ""
-	for _, member := range e.User {
-		if member.Name == "ip_address" {
-			stated = attr.PlainText(member.Value)
-		}
-	}
+	stated := attr.PlainText(event.Member(e.User, "ip_address"))
 	setting := e.SDK.InferIP()
 	if setting == event.InferNever || stated != "" && stated != autoAddress {
 		return ""
@@ -66,17 +61,13 @@ func remoteAddress(r *event.HTTPRequest) string {
 
 // removedAddress reports whether the SDK says that it removed the address.
 func removedAddress(e *event.ErrorEvent) bool {
-	for _, member := range e.Rest {
-		var meta struct {
-			User struct {
-				Address json.RawMessage `json:"ip_address"`
-			} `json:"user"`
-		}
-		if member.Name == "_meta" && json.Unmarshal(member.Value, &meta) == nil && len(meta.User.Address) > 0 {
-			return true
-		}
+	var meta struct {
+		User struct {
+			Address json.RawMessage `json:"ip_address"`
+		} `json:"user"`
 	}
-	return false
+	sent := event.Member(e.Rest, "_meta")
+	return sent != nil && json.Unmarshal(sent, &meta) == nil && len(meta.User.Address) > 0
 }
 
 // putUserAddress sets the address that ingest would set.

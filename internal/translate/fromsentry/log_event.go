@@ -29,15 +29,11 @@ func EventToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 func FeedbackToLogs(e *event.ErrorEvent, src Source) plog.Logs {
 	out, record := newEventLogs(e, sentry.ItemFeedback, src)
 	setSeverity(record, attr.FirstText(e.Level, "info"))
-	for _, context := range e.Contexts {
-		if context.Name == "feedback" {
-			attr.EachMember(context.Value, func(key string, value []byte) {
-				if key == "message" {
-					record.Body().SetStr(attr.PlainText(value))
-				}
-			})
+	attr.EachMember(event.Member(e.Contexts, "feedback"), func(key string, value []byte) {
+		if key == "message" {
+			record.Body().SetStr(attr.PlainText(value))
 		}
-	}
+	})
 	return out
 }
 
@@ -106,17 +102,6 @@ func putMessage(attrs pcommon.Map, m *event.Message) {
 		}
 	case kind != pcommon.ValueTypeEmpty: // too many for one attribute each
 		params.MoveTo(attrs.PutEmpty(semconv.SentryMessageParameters))
-	}
-}
-
-// putTags sets each tag under its own key, as Relay does, unless the event already has that
-// attribute.
-func putTags(attrs pcommon.Map, tags []event.Tag, src Source) {
-	for _, tag := range tags {
-		if _, taken := attrs.Get(tag.Key); taken || !src.IncludePII && attr.IsPersonal(tag.Key) {
-			continue
-		}
-		attrs.PutStr(tag.Key, tag.Value)
 	}
 }
 
@@ -200,5 +185,21 @@ func putTraceContext(attrs pcommon.Map, t *event.TraceContext, src Source) {
 			continue
 		}
 		attr.PutRaw(attrs, key, member.Value)
+	}
+}
+
+// putBreadcrumbs sets the breadcrumbs of an event or a transaction as a list of maps with Sentry's
+// own keys.
+func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
+	if len(crumbs) == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice(semconv.SentryBreadcrumbs)
+	for i := range crumbs {
+		b, m := &crumbs[i], list.AppendEmpty().SetEmptyMap()
+		if b.Timestamp.Set {
+			m.PutInt("time_unix_nano", int64(src.unixNano(b.Timestamp)))
+		}
+		attr.PutMembers(m, event.Breadcrumbs, b)
 	}
 }

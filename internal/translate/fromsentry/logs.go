@@ -5,6 +5,7 @@ package fromsentry
 import (
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -40,18 +41,10 @@ func fillLog(record plog.LogRecord, log *event.Log, id *attr.Identity, src Sourc
 	attrs, span := record.Attributes(), log.SpanID
 	attrs.EnsureCapacity(len(log.Attributes))
 	for i := range log.Attributes {
-		attribute := &log.Attributes[i]
-		key := logAttributeKey(attribute.Key)
-		if states(id, attribute) || !src.IncludePII && attr.IsPersonal(key) {
-			continue
-		}
-		value := attrs.PutEmpty(key)
-		setAttribute(value, key, attribute)
-		if !src.IncludePII {
-			attr.RemovePersonalIn(value)
-		}
-		if span == "" && key == semconv.SentryTraceParentSpanID {
-			span = attr.JsonText(attribute.Value)
+		a := &log.Attributes[i]
+		putAttribute(attrs, a, id, src)
+		if span == "" && a.Key == semconv.SentryTraceParentSpanID {
+			span = attr.JsonText(a.Value)
 		}
 	}
 	setTrace(record, log.TraceID, strings.ToLower(span))
@@ -65,8 +58,7 @@ func CheckInToLogs(c *event.CheckIn, src Source) plog.Logs {
 	record.Body().SetStr("check-in " + c.MonitorSlug + ": " + attr.FirstText(c.Status, "unknown"))
 	setTrace(record, c.TraceID, c.SpanID)
 
-	attrs := record.Attributes()
-	attr.Put(attrs, attr.CheckInFields, event.CheckIns, c, src.IncludePII)
+	attr.Put(record.Attributes(), attr.CheckInFields, event.CheckIns, c, src.IncludePII)
 	return out
 }
 
@@ -104,4 +96,101 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 	}
 	attr.PutText(attrs, semconv.SentryEventID, src.EventID)
 	return out
+}
+
+// newLogs returns a message with one resource and one scope.
+func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
+	out := plog.NewLogs()
+	resource := out.ResourceLogs().AppendEmpty()
+	scope := resource.ScopeLogs().AppendEmpty()
+	describe(resource, scope, id, src)
+	return out, scope
+}
+
+// newRecord appends a record for an item that is not a log, with the item type as an attribute. If
+// the payload has no time, the record has only the time of receipt.
+func newRecord(scope plog.ScopeLogs, item sentry.ItemType, t jsonscan.Timestamp, src Source) plog.LogRecord {
+	record := scope.LogRecords().AppendEmpty()
+	setTimes(record, t, src)
+	record.Attributes().PutStr(semconv.SentryItemType, item.Label())
+	return record
+}
+
+func setTimes(record plog.LogRecord, t jsonscan.Timestamp, src Source) {
+	if t.Set {
+		record.SetTimestamp(pcommon.Timestamp(src.unixNano(t)))
+		putDrift(record.Attributes(), src)
+	}
+	record.SetObservedTimestamp(pcommon.Timestamp(src.ReceivedNano))
+}
+
+// setSeverity sets the number and the usual name of a level, so that queries find all warnings
+// under one name. Unknown levels are kept as text without a number.
+func setSeverity(record plog.LogRecord, level string) {
+	number, text := attr.Severity(level)
+	record.SetSeverityNumber(number)
+	record.SetSeverityText(text)
+	if text != level {
+		record.Attributes().PutStr(semconv.SentrySeverityText, level)
+	}
+}
+
+// setTrace sets validated IDs. A span ID without a trace ID is ignored.
+func setTrace(record plog.LogRecord, traceID, spanID string) {
+	if trace := attr.TraceIDOf(traceID); !trace.IsEmpty() {
+		record.SetTraceID(trace)
+		record.SetSpanID(attr.SpanIDOf(spanID))
+	}
+}
+
+// logAttributeKey returns Sentry's key for attributes that the Go SDK 0.50 names differently.
+func logAttributeKey(key string) string {
+	if number, ok := strings.CutPrefix(key, semconv.SentryMessageParametersPrefix); ok {
+		return semconv.SentryMessageParameterPrefix + number
+	}
+	if key == semconv.SentryServerAddress {
+		return semconv.ServerAddress
+	}
+	return key
+}
+
+// setAttribute sets a value from JSON. The declared type matters only where JSON is ambiguous: for
+// doubles without a fraction, and for integers in strings, which JavaScript sends because it cannot
+// represent large integers.
+func setAttribute(value pcommon.Value, key string, a *event.Attribute) {
+	attr.SetJSON(value, a.Value)
+	switch {
+	case a.Type == "double" && value.Type() == pcommon.ValueTypeInt:
+		value.SetDouble(float64(value.Int()))
+	case (a.Type == "integer" || key == semconv.ThreadID) && value.Type() == pcommon.ValueTypeStr:
+		if number, ok := attr.CanonicalInt(value.Str()); ok {
+			value.SetInt(number)
+		}
+	}
+}
+
+// putAttribute sets an attribute of a log or a metric, unless the resource states it.
+func putAttribute(attrs pcommon.Map, a *event.Attribute, id *attr.Identity, src Source) {
+	key := logAttributeKey(a.Key)
+	if states(id, a) || !src.IncludePII && attr.IsPersonal(key) {
+		return
+	}
+	value := attrs.PutEmpty(key)
+	setAttribute(value, key, a)
+	if !src.IncludePII {
+		attr.RemovePersonalIn(value)
+	}
+}
+
+// firstIdentity returns the identity from the first element of a container of logs or metrics: SDKs
+// repeat release, environment and SDK on each. An element keeps only values that differ.
+func firstIdentity[T any](elements []T, attributes func(*T) []event.Attribute, src Source) (id attr.Identity) {
+	if len(elements) > 0 {
+		for _, a := range attributes(&elements[0]) {
+			if field := id.Field(a.Key, false); field != nil {
+				*field = attr.JsonText(a.Value)
+			}
+		}
+	}
+	return completed(id, src)
 }

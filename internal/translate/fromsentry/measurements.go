@@ -18,41 +18,47 @@ import (
 // ProfileMeasurementsToMetrics translates the measurements of a V1 profile to one gauge per series,
 // with the profile's resource and ID.
 func ProfileMeasurementsToMetrics(p *profile.Profile, src Source) pmetric.Metrics {
-	out, scope := newMetrics(profileIdentity(p, src), src)
-	if len(p.Measurements) == 0 {
-		return out
-	}
-	start, profileID := Anchor(p, src), strings.Clone(attr.SimpleID(p.EventID))
-	for i := range p.Measurements {
-		points := newMeasurement(scope, &p.Measurements[i])
-		for _, v := range p.Measurements[i].Values {
-			point := newGaugePoint(points, start+v.ElapsedNS, v.Value)
-			putOrigin(point, src, origin{semconv.SentryProfileID, profileID})
-		}
-	}
-	removeEmptyGauges(scope)
+	start := Anchor(p, src)
+	at := func(v profile.MeasurementValue) (uint64, bool) { return start + v.ElapsedNS, true }
+	out, _ := measurementsToMetrics(profileIdentity(p, src), p.Measurements, at, src, origin{semconv.SentryProfileID, p.EventID})
 	return out
 }
 
 // ChunkMeasurementsToMetrics translates the measurements of a V2 chunk. It also returns the number
 // of points without a valid time, which are dropped.
 func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metrics, lost int) {
-	out, scope := newMetrics(chunkIdentity(c, src), src)
 	clock := profile.NewMeasurementClock(c)
-	profilerID, chunkID := strings.Clone(attr.SimpleID(c.ProfilerID)), strings.Clone(attr.SimpleID(c.ChunkID))
-	for i := range c.Measurements {
-		points := newMeasurement(scope, &c.Measurements[i])
-		for _, v := range c.Measurements[i].Values {
-			at, ok := clock.UnixNano(v.Timestamp)
+	at := func(v profile.MeasurementValue) (uint64, bool) { return clock.UnixNano(v.Timestamp) }
+	return measurementsToMetrics(chunkIdentity(c, src), c.Measurements, at, src, origin{semconv.SentryProfilerID, c.ProfilerID}, origin{semconv.SentryChunkID, c.ChunkID})
+}
+
+// measurementsToMetrics translates series without usable values to nothing: backends reject metrics
+// without points.
+func measurementsToMetrics(id attr.Identity, series []profile.Measurement, at func(profile.MeasurementValue) (uint64, bool), src Source, origins ...origin) (out pmetric.Metrics, lost int) {
+	out, scope := newMetrics(id, src)
+	for i := range origins {
+		origins[i].id = strings.Clone(attr.SimpleID(origins[i].id))
+	}
+	for i := range series {
+		metric := scope.Metrics().AppendEmpty()
+		metric.SetName(semconv.MetricSentryProfilePrefix + series[i].Name)
+		metric.SetUnit(strings.Clone(attr.UcumUnit(series[i].Unit)))
+		points := metric.SetEmptyGauge().DataPoints()
+		points.EnsureCapacity(len(series[i].Values))
+		for _, v := range series[i].Values {
+			nanos, ok := at(v)
 			if !ok {
 				lost++
 				continue
 			}
-			point := newGaugePoint(points, at, v.Value)
-			putOrigin(point, src, origin{semconv.SentryProfilerID, profilerID}, origin{semconv.SentryChunkID, chunkID})
+			point := points.AppendEmpty()
+			point.SetStartTimestamp(pcommon.Timestamp(nanos))
+			point.SetTimestamp(pcommon.Timestamp(nanos))
+			point.SetDoubleValue(v.Value)
+			putOrigin(point, src, origins)
 		}
 	}
-	removeEmptyGauges(scope)
+	scope.Metrics().RemoveIf(func(metric pmetric.Metric) bool { return metric.Gauge().DataPoints().Len() == 0 })
 	return out, lost
 }
 
@@ -60,7 +66,7 @@ func ChunkMeasurementsToMetrics(c *profile.Chunk, src Source) (out pmetric.Metri
 type origin struct{ key, id string }
 
 // putOrigin sets the IDs on the exemplar of a point: on the point, each profile would be a series.
-func putOrigin(point pmetric.NumberDataPoint, src Source, origins ...origin) {
+func putOrigin(point pmetric.NumberDataPoint, src Source, origins []origin) {
 	recording := pcommon.NewMap()
 	for _, o := range origins {
 		to := point.Attributes()
@@ -75,28 +81,6 @@ func putOrigin(point pmetric.NumberDataPoint, src Source, origins ...origin) {
 		exemplar.SetDoubleValue(point.DoubleValue())
 		recording.MoveTo(exemplar.FilteredAttributes())
 	}
-}
-
-func newMeasurement(scope pmetric.ScopeMetrics, m *profile.Measurement) pmetric.NumberDataPointSlice {
-	metric := scope.Metrics().AppendEmpty()
-	metric.SetName(semconv.MetricSentryProfilePrefix + m.Name)
-	metric.SetUnit(strings.Clone(attr.UcumUnit(m.Unit)))
-	points := metric.SetEmptyGauge().DataPoints()
-	points.EnsureCapacity(len(m.Values))
-	return points
-}
-
-// removeEmptyGauges removes series without usable values: backends reject metrics without points.
-func removeEmptyGauges(scope pmetric.ScopeMetrics) {
-	scope.Metrics().RemoveIf(func(metric pmetric.Metric) bool { return metric.Gauge().DataPoints().Len() == 0 })
-}
-
-func newGaugePoint(points pmetric.NumberDataPointSlice, at uint64, value float64) pmetric.NumberDataPoint {
-	point := points.AppendEmpty()
-	point.SetStartTimestamp(pcommon.Timestamp(at))
-	point.SetTimestamp(pcommon.Timestamp(at))
-	point.SetDoubleValue(value)
-	return point
 }
 
 // measurements adds the series as sent, even with Node's broken V2 clock: name → {unit, times,

@@ -81,16 +81,7 @@ func (g *metricGroups) metricAttributes(m *event.TraceMetric, id *attr.Identity,
 	attributes, recording = pcommon.NewMap(), pcommon.NewMap()
 	attributes.EnsureCapacity(len(m.Attributes))
 	for i := range m.Attributes {
-		a := &m.Attributes[i]
-		key := logAttributeKey(a.Key)
-		if states(id, a) || !src.IncludePII && attr.IsPersonal(key) {
-			continue
-		}
-		value := attributes.PutEmpty(key)
-		setAttribute(value, key, a)
-		if !src.IncludePII {
-			attr.RemovePersonalIn(value)
-		}
+		putAttribute(attributes, &m.Attributes[i], id, src)
 	}
 	g.infer.complete(attributes, attributes, src)
 	attributes.RemoveIf(func(key string, value pcommon.Value) bool {
@@ -137,19 +128,7 @@ func (g *metricGroups) write(scope pmetric.ScopeMetrics, src Source) (lost int) 
 }
 
 func (g *metricGroup) write(metric pmetric.Metric, src Source) {
-	switch g.kind {
-	case event.MetricCounter:
-		points := setDeltaSum(metric)
-		for _, series := range g.series {
-			point := points.AppendEmpty()
-			series.describe(point, src)
-			total := 0.0
-			for _, e := range series.elements {
-				total += e.Value
-			}
-			point.SetDoubleValue(total)
-		}
-	case event.MetricDistribution:
+	if g.kind == event.MetricDistribution {
 		points := setDeltaHistogram(metric)
 		for _, series := range g.series {
 			point := points.AppendEmpty()
@@ -160,13 +139,22 @@ func (g *metricGroup) write(metric pmetric.Metric, src Source) {
 			}
 			fillHistogram(point, values)
 		}
-	case event.MetricGauge:
-		points := metric.SetEmptyGauge().DataPoints()
-		for _, series := range g.series {
-			point := points.AppendEmpty()
-			series.describe(point, src)
-			point.SetDoubleValue(series.elements[0].Value)
+		return
+	}
+	var points pmetric.NumberDataPointSlice
+	if g.kind == event.MetricCounter {
+		points = setDeltaSum(metric)
+	} else {
+		points = metric.SetEmptyGauge().DataPoints()
+	}
+	for _, series := range g.series {
+		point := points.AppendEmpty()
+		series.describe(point, src)
+		total := series.elements[0].Value // of a gauge, the only one
+		for _, e := range series.elements[1:] {
+			total += e.Value
 		}
+		point.SetDoubleValue(total)
 	}
 }
 
@@ -199,17 +187,16 @@ const maxExemplars = 20
 
 // exemplar links the recording to its span.
 func (e metricElement) exemplar(exemplars pmetric.ExemplarSlice, src Source) {
-	var trace pcommon.TraceID
-	var span pcommon.SpanID
-	if !attr.DecodeHex(trace[:], e.TraceID) && e.recording.Len() == 0 {
+	trace := attr.TraceIDOf(e.TraceID)
+	if trace.IsEmpty() && e.recording.Len() == 0 {
 		return
 	}
 	exemplar := exemplars.AppendEmpty()
 	exemplar.SetTimestamp(pcommon.Timestamp(instant(e.Timestamp, src)))
 	exemplar.SetDoubleValue(e.Value)
 	exemplar.SetTraceID(trace)
-	if !trace.IsEmpty() && attr.DecodeHex(span[:], e.SpanID) {
-		exemplar.SetSpanID(span)
+	if !trace.IsEmpty() {
+		exemplar.SetSpanID(attr.SpanIDOf(e.SpanID))
 	}
 	e.recording.MoveTo(exemplar.FilteredAttributes())
 }

@@ -3,6 +3,8 @@
 package fromsentry
 
 import (
+	"iter"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
@@ -21,16 +23,32 @@ import (
 
 // AdoptTraces adopts spans.
 func AdoptTraces(data ptrace.Traces, src Source) {
-	data.ResourceSpans().RemoveIf(func(resource ptrace.ResourceSpans) bool {
-		resource.ScopeSpans().RemoveIf(func(scope ptrace.ScopeSpans) bool { return scope.Spans().Len() == 0 })
-		return resource.ScopeSpans().Len() == 0
+	adoptAll(src, data.ResourceSpans(), ptrace.ResourceSpans.ScopeSpans, ptrace.ScopeSpans.Spans, src.adoptSpan)
+}
+
+// list is a list of pdata.
+type list[E any] interface {
+	Len() int
+	All() iter.Seq2[int, E]
+	RemoveIf(func(E) bool)
+}
+
+// adoptAll adopts the resources of a message, their scopes, and with adopt the elements of these.
+func adoptAll[Rs list[R], R interface{ Resource() pcommon.Resource }, Ss list[S], S interface {
+	Scope() pcommon.InstrumentationScope
+}, Es list[E], E any](
+	src Source, resources Rs, scopes func(R) Ss, elements func(S) Es, adopt func(E),
+) {
+	resources.RemoveIf(func(resource R) bool {
+		scopes(resource).RemoveIf(func(scope S) bool { return elements(scope).Len() == 0 })
+		return scopes(resource).Len() == 0
 	})
-	for _, resource := range data.ResourceSpans().All() {
+	for _, resource := range resources.All() {
 		src.adopt(resource.Resource().Attributes())
-		for _, scope := range resource.ScopeSpans().All() {
+		for _, scope := range scopes(resource).All() {
 			src.removePersonal(scope.Scope().Attributes())
-			for _, span := range scope.Spans().All() {
-				src.adoptSpan(span)
+			for _, element := range elements(scope).All() {
+				adopt(element)
 			}
 		}
 	}
@@ -52,86 +70,30 @@ func (src Source) adoptSpan(span ptrace.Span) {
 
 // AdoptLogs adopts log records.
 func AdoptLogs(data plog.Logs, src Source) {
-	data.ResourceLogs().RemoveIf(func(resource plog.ResourceLogs) bool {
-		resource.ScopeLogs().RemoveIf(func(scope plog.ScopeLogs) bool { return scope.LogRecords().Len() == 0 })
-		return resource.ScopeLogs().Len() == 0
-	})
-	for _, resource := range data.ResourceLogs().All() {
-		src.adopt(resource.Resource().Attributes())
-		for _, scope := range resource.ScopeLogs().All() {
-			src.removePersonal(scope.Scope().Attributes())
-			for _, record := range scope.LogRecords().All() {
-				src.removePersonal(record.Attributes())
-				if !src.IncludePII {
-					attr.RemovePersonalIn(record.Body())
-				}
-			}
+	adoptAll(src, data.ResourceLogs(), plog.ResourceLogs.ScopeLogs, plog.ScopeLogs.LogRecords, func(record plog.LogRecord) {
+		src.removePersonal(record.Attributes())
+		if !src.IncludePII {
+			attr.RemovePersonalIn(record.Body())
 		}
-	}
+	})
 }
 
 // AdoptMetrics adopts metrics.
 func AdoptMetrics(data pmetric.Metrics, src Source) {
-	data.ResourceMetrics().RemoveIf(func(resource pmetric.ResourceMetrics) bool {
-		resource.ScopeMetrics().RemoveIf(func(scope pmetric.ScopeMetrics) bool { return scope.Metrics().Len() == 0 })
-		return resource.ScopeMetrics().Len() == 0
-	})
-	for _, resource := range data.ResourceMetrics().All() {
-		src.adopt(resource.Resource().Attributes())
-		for _, scope := range resource.ScopeMetrics().All() {
-			src.removePersonal(scope.Scope().Attributes())
-			for _, metric := range scope.Metrics().All() {
-				src.adoptPoints(metric)
+	adoptAll(src, data.ResourceMetrics(), pmetric.ResourceMetrics.ScopeMetrics, pmetric.ScopeMetrics.Metrics, func(metric pmetric.Metric) {
+		attr.EachPoint(metric, func(attributes pcommon.Map, exemplars iter.Seq2[int, pmetric.Exemplar]) {
+			src.removePersonal(attributes)
+			for _, exemplar := range exemplars {
+				src.removePersonal(exemplar.FilteredAttributes())
 			}
-		}
-	}
-}
-
-func (src Source) adoptPoints(metric pmetric.Metric) {
-	switch metric.Type() {
-	case pmetric.MetricTypeGauge:
-		for _, point := range metric.Gauge().DataPoints().All() {
-			src.adoptPoint(point.Attributes(), point.Exemplars())
-		}
-	case pmetric.MetricTypeSum:
-		for _, point := range metric.Sum().DataPoints().All() {
-			src.adoptPoint(point.Attributes(), point.Exemplars())
-		}
-	case pmetric.MetricTypeHistogram:
-		for _, point := range metric.Histogram().DataPoints().All() {
-			src.adoptPoint(point.Attributes(), point.Exemplars())
-		}
-	case pmetric.MetricTypeExponentialHistogram:
-		for _, point := range metric.ExponentialHistogram().DataPoints().All() {
-			src.adoptPoint(point.Attributes(), point.Exemplars())
-		}
-	case pmetric.MetricTypeSummary:
-		for _, point := range metric.Summary().DataPoints().All() {
-			src.removePersonal(point.Attributes())
-		}
-	}
-}
-
-func (src Source) adoptPoint(attributes pcommon.Map, exemplars pmetric.ExemplarSlice) {
-	src.removePersonal(attributes)
-	for _, exemplar := range exemplars.All() {
-		src.removePersonal(exemplar.FilteredAttributes())
-	}
+		})
+	})
 }
 
 // AdoptProfiles adopts profiles. Samples refer to attributes by position, so personal attributes
 // stay, without their value.
 func AdoptProfiles(data pprofile.Profiles, src Source) {
-	data.ResourceProfiles().RemoveIf(func(resource pprofile.ResourceProfiles) bool {
-		resource.ScopeProfiles().RemoveIf(func(scope pprofile.ScopeProfiles) bool { return scope.Profiles().Len() == 0 })
-		return resource.ScopeProfiles().Len() == 0
-	})
-	for _, resource := range data.ResourceProfiles().All() {
-		src.adopt(resource.Resource().Attributes())
-		for _, scope := range resource.ScopeProfiles().All() {
-			src.removePersonal(scope.Scope().Attributes())
-		}
-	}
+	adoptAll(src, data.ResourceProfiles(), pprofile.ResourceProfiles.ScopeProfiles, pprofile.ScopeProfiles.Profiles, func(pprofile.Profile) {})
 	if src.IncludePII {
 		return
 	}

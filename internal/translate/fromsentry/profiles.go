@@ -72,18 +72,14 @@ func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentrypro
 	attributes.images(images.unmapped())
 }
 
-// newProfile returns a message with one resource, one scope and one profile. The scope is the SDK,
-// because it contains the profiler.
+// newProfile returns a message with one resource, one scope and one profile.
 func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profile, *dictionary.Builder) {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
 
 	resource := out.ResourceProfiles().AppendEmpty()
-	resource.SetSchemaUrl(semconv.SchemaURL)
-	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeProfiles().AppendEmpty()
-	scope.SetSchemaUrl(semconv.SchemaURL)
-	fillScope(scope.Scope(), id)
+	describe(resource, scope, id, src)
 
 	return out, addProfile(scope, b, src.PeriodType), b
 }

@@ -8,7 +8,6 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -18,11 +17,11 @@ import (
 // profileIdentity returns the identity of a V1 profile. Its transaction or the envelope header
 // states its SDK.
 func profileIdentity(p *profile.Profile, src Source) attr.Identity {
-	return recalled(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Sdk: sentry.ClientSDK{}, Machine: p}, src)
+	return recalled(attr.Identity{Platform: p.Platform, Release: p.Release, Dist: p.Dist, Environment: p.Environment, Machine: p}, src)
 }
 
 func chunkIdentity(c *profile.Chunk, src Source) attr.Identity {
-	id := completed(attr.Identity{Platform: c.Platform, Release: c.Release, Dist: c.Dist, Environment: c.Environment, Sdk: c.ClientSDK, Machine: nil}, src)
+	id := completed(attr.Identity{Platform: c.Platform, Release: c.Release, Dist: c.Dist, Environment: c.Environment, Sdk: c.ClientSDK}, src)
 	id.Environment = attr.FirstText(id.Environment, id.DefaultEnvironment())
 	return id
 }
@@ -57,6 +56,22 @@ func recalled(id attr.Identity, src Source) attr.Identity {
 	return completed(id, src)
 }
 
+// describe sets the resource and the scope of a message. The scope is the SDK, which contains the
+// profiler.
+func describe[R interface {
+	SetSchemaUrl(url string)
+	Resource() pcommon.Resource
+}, S interface {
+	SetSchemaUrl(url string)
+	Scope() pcommon.InstrumentationScope
+}](resource R, scope S, id attr.Identity, src Source) {
+	resource.SetSchemaUrl(semconv.SchemaURL)
+	fillResource(resource.Resource().Attributes(), id, src)
+	scope.SetSchemaUrl(semconv.SchemaURL)
+	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
+	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+}
+
 func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	name, version := splitRelease(strings.TrimSpace(id.Release))
 	attr.PutText(resource, semconv.ServiceName, attr.FirstText(name, src.fallbackName()))
@@ -76,12 +91,6 @@ func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	if src.Stated != nil {
 		src.Stated(id)
 	}
-}
-
-// fillScope sets name and version of the scope to those of the SDK.
-func fillScope(scope pcommon.InstrumentationScope, id attr.Identity) {
-	scope.SetName(strings.Clone(id.Sdk.Name))
-	scope.SetVersion(strings.Clone(id.Sdk.Version))
 }
 
 // configure sets the configured resource attributes of the project. They override the payload.
@@ -104,11 +113,7 @@ func splitRelease(release string) (name, version string) {
 
 // fillMachine adds the description of the machine in a V1 profile.
 func fillMachine(resource pcommon.Map, p *profile.Profile) {
-	architecture := deref(p.Device.Architecture)
-	attr.PutText(resource, semconv.HostArch, attr.HostArch(architecture))
-	if attr.HostArch(architecture) != architecture {
-		attr.PutText(resource, semconv.SentryDeviceArchitecture, architecture)
-	}
+	putArchitecture(resource, deref(p.Device.Architecture))
 	attr.PutText(resource, semconv.DeviceManufacturer, deref(p.Device.Manufacturer))
 	attr.PutText(resource, semconv.DeviceModelIdentifier, deref(p.Device.Model))
 	attr.PutText(resource, semconv.DeviceLocale, deref(p.Device.Locale))
@@ -128,4 +133,39 @@ func deref(text *string) string {
 		return ""
 	}
 	return *text
+}
+
+func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK.ClientSDK}, src)
+}
+
+// standaloneIdentity returns the identity of a span without a transaction. Browsers state the
+// release and the environment in its data.
+func standaloneIdentity(s *event.Span, src Source) attr.Identity {
+	return completed(attr.Identity{
+		Platform:    s.Platform,
+		Release:     attr.FirstText(DataText(s.Data, semconv.SentryRelease), DataText(s.Data, "release")),
+		Environment: attr.FirstText(DataText(s.Data, semconv.SentryEnvironment), DataText(s.Data, "environment")),
+	}, src)
+}
+
+// ContainerIdentity returns the identity of streamed spans. SDKs repeat it in attributes, some of
+// them only on segments. The resource gets the first value of each field; spans keep only values
+// that differ.
+func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
+	for i := range c.Spans {
+		for j := range c.Spans[i].Attributes {
+			a := &c.Spans[i].Attributes[j]
+			if field := id.Field(a.Key, true); field != nil && *field == "" {
+				*field = attr.JsonText(a.Value)
+			}
+		}
+	}
+	return completed(id, src)
+}
+
+// states reports whether the resource has the same value.
+func states(id *attr.Identity, a *event.Attribute) bool {
+	field := id.Field(a.Key, true)
+	return field != nil && *field != "" && *field == attr.JsonText(a.Value)
 }

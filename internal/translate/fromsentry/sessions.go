@@ -88,18 +88,12 @@ func SessionsToMetrics(s *event.Sessions, src Source) pmetric.Metrics {
 	for _, a := range s.Aggregates {
 		start, end := aggregateRange(a, src)
 		started.add(pcommon.NewMap(), start, end, a.Exited+a.Errored+a.Abnormal+a.Crashed+a.Unhandled)
-		for _, of := range []struct {
-			status string
-			count  int64
-		}{
-			{attr.StatusExited, a.Exited}, {attr.StatusErrored, a.Errored}, {attr.StatusAbnormal, a.Abnormal},
-			{attr.StatusCrashed, a.Crashed}, {attr.StatusUnhandled, a.Unhandled},
-		} {
-			if of.count > 0 {
-				attributes := pcommon.NewMap()
-				attributes.PutStr(semconv.SentrySessionStatus, of.status)
-				ended.add(attributes, start, end, of.count)
-			}
+		counts := pcommon.NewMap() // by status
+		attr.PutMembers(counts, event.SessionAggregates, &a)
+		for status, count := range counts.All() {
+			attributes := pcommon.NewMap()
+			attributes.PutStr(semconv.SentrySessionStatus, status)
+			ended.add(attributes, start, end, count.Int())
 		}
 	}
 	return out

@@ -68,21 +68,18 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	return out
 }
 
-// newTraces returns a message with one resource and one scope, which is the SDK.
+// newTraces returns a message with one resource and one scope.
 func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()
-	resource.SetSchemaUrl(semconv.SchemaURL)
-	fillResource(resource.Resource().Attributes(), id, src)
 	scope := resource.ScopeSpans().AppendEmpty()
-	scope.SetSchemaUrl(semconv.SchemaURL)
-	fillScope(scope.Scope(), id)
+	describe(resource, scope, id, src)
 	return out, scope.Spans()
 }
 
 // setIdentity sets validated IDs and times.
 func setIdentity(span ptrace.Span, traceID, spanID, parentID string, start, end jsonscan.Timestamp, src Source) {
-	span.SetTraceID(traceIDOf(traceID))
+	span.SetTraceID(attr.TraceIDOf(traceID))
 	span.SetSpanID(attr.SpanIDOf(spanID))
 	span.SetParentSpanID(attr.SpanIDOf(parentID))
 	span.SetFlags(attr.SampledFlag)
@@ -138,19 +135,14 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	putBreadcrumbs(attrs, t.Breadcrumbs, src)
 }
 
-// putListedTags sets tags as attributes and lists their keys, because Sentry indexes tags, but not
-// data.
+// putListedTags sets each tag under its own key, as Relay does, unless the attribute exists. It
+// lists the keys, because Sentry indexes tags, but not data.
 func putListedTags(attrs pcommon.Map, tags []event.Tag, src Source) {
-	if len(tags) == 0 {
-		return
-	}
-	before := attrs.Len()
-	putTags(attrs, tags, src)
 	var keys []string
-	i := 0
-	for key := range attrs.All() {
-		if i++; i > before {
-			keys = append(keys, key)
+	for _, tag := range tags {
+		if _, taken := attrs.Get(tag.Key); !taken && (src.IncludePII || !attr.IsPersonal(tag.Key)) {
+			attrs.PutStr(tag.Key, tag.Value)
+			keys = append(keys, tag.Key)
 		}
 	}
 	if len(keys) == 0 {
@@ -198,7 +190,7 @@ func putDefault(attrs pcommon.Map, key, text string) {
 func putLinks(links ptrace.SpanLinkSlice, sent []event.SpanLink, src Source) {
 	for i := range sent {
 		link := links.AppendEmpty()
-		link.SetTraceID(traceIDOf(sent[i].TraceID))
+		link.SetTraceID(attr.TraceIDOf(sent[i].TraceID))
 		link.SetSpanID(attr.SpanIDOf(sent[i].SpanID))
 		if sent[i].Sampled.Value {
 			link.SetFlags(attr.SampledFlag)
@@ -212,17 +204,100 @@ func putLinks(links ptrace.SpanLinkSlice, sent []event.SpanLink, src Source) {
 	}
 }
 
-func traceIDOf(text string) (id pcommon.TraceID) {
-	attr.DecodeHex(id[:], text)
-	return id
-}
-
 // DataText returns the text of a member of a span's data, or "".
 func DataText(data []event.NamedValue, name string) string {
-	for _, member := range data {
-		if member.Name == name {
-			return attr.JsonText(member.Value)
+	return attr.JsonText(event.Member(data, name))
+}
+
+// fillStreamedSpan translates one element of a span container. It interprets only attributes that
+// correspond to an OTLP field.
+func fillStreamedSpan(span ptrace.Span, s *event.StreamedSpan, id *attr.Identity, src Source) {
+	fields := streamedFields(s)
+	setIdentity(span, s.TraceID, s.SpanID, s.ParentSpanID, s.Start, s.End, src)
+	span.SetName(attr.FirstText(s.Name, fields.op, attr.Unnamed))
+	span.SetKind(spanKind(attr.FirstText(s.Kind, fields.kind, fields.otelKind), fields.op))
+	setStatus(span.Status(), s.Status, fields.message)
+
+	attrs := span.Attributes()
+	attrs.EnsureCapacity(len(s.Attributes) + 4)
+	for i := range s.Attributes {
+		putStreamed(attrs, &s.Attributes[i], span.Kind(), id, src)
+	}
+	src.Trace.Put(attrs, impliedBySpans)
+	attr.Put(attrs, attr.StreamedSpanFields, event.StreamedSpans, s, src.IncludePII)
+	fields.Put(attrs)
+	putLinks(span.Links(), s.Links, src)
+}
+
+// streamed are the attributes that become fields of the span or refer to its profile.
+type streamed struct {
+	op, kind, otelKind, message string
+	attr.Profiling
+}
+
+func streamedFields(s *event.StreamedSpan) (fields streamed) {
+	for i := range s.Attributes {
+		a := &s.Attributes[i]
+		switch a.Key {
+		case semconv.SentryOp:
+			fields.op = attr.JsonText(a.Value)
+		case semconv.SentryKind:
+			fields.kind = attr.JsonText(a.Value)
+		case semconv.OTelKind:
+			fields.otelKind = attr.JsonText(a.Value)
+		case semconv.SentryStatusMessage:
+			fields.message = attr.JsonText(a.Value)
+		default:
+			fields.Set(a.Key, a.Value)
 		}
 	}
-	return ""
+	return fields
+}
+
+// putStreamed sets an attribute, unless the resource or the profiling IDs contain it, or it is
+// personal. OpenTelemetry attributes have no unit, so the unit becomes a separate attribute with
+// the suffix ".unit".
+func putStreamed(attrs pcommon.Map, a *event.Attribute, kind ptrace.SpanKind, id *attr.Identity, src Source) {
+	if attr.ProfilingKeys[a.Key] || states(id, a) || !src.IncludePII && isPersonalOnSpan(a.Key, kind) {
+		return
+	}
+	setAttribute(attrs.PutEmpty(a.Key), a.Key, a)
+	if a.Unit != "" {
+		attrs.PutStr(a.Key+semconv.UnitSuffix, a.Unit)
+	}
+}
+
+// SpanProfiling returns the profiling IDs of a span. Python and Java state them in its data, Cocoa
+// in fields of the span.
+func SpanProfiling(s *event.Span) (p attr.Profiling) {
+	for _, member := range s.Data {
+		p.Set(member.Name, member.Value)
+	}
+	p.Profiler = attr.FirstText(s.ProfilerID, p.Profiler)
+	p.Profile = attr.FirstText(s.ProfileID, p.Profile)
+	return p
+}
+
+// TransactionProfiling returns the profiling IDs for all spans of a transaction, from the data of
+// contexts.trace or from contexts.profile. The ID of the V1 profile in the same envelope comes from
+// src, because transactions rarely state it.
+func TransactionProfiling(t *event.Transaction, src Source) (p attr.Profiling) {
+	if t.Root != nil {
+		p = SpanProfiling(t.Root)
+		p.Thread, p.Name = attr.Clip(p.Thread, attr.MaxIDBytes), attr.Clip(p.Name, attr.MaxNameBytes)
+	}
+	return p.Or(attr.Profiling{Profiler: t.ProfilerID, Profile: attr.FirstText(t.ProfileID, src.ProfileID)})
+}
+
+// removePersonalFromSpans removes personal data from spans and links, unless src.IncludePII is set.
+func removePersonalFromSpans(spans ptrace.SpanSlice, src Source) {
+	if src.IncludePII {
+		return
+	}
+	for _, span := range spans.All() {
+		attr.RemovePersonal(span.Attributes())
+		for _, link := range span.Links().All() {
+			attr.RemovePersonal(link.Attributes())
+		}
+	}
 }

@@ -51,7 +51,7 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 			c := crumb{at: event.Timestamp(), Breadcrumb: sentryevent.Breadcrumb{
 				Timestamp: timestamp(event.Timestamp()), Type: "default", Category: attr.Clip(event.Name(), maxTagValue),
 			}}
-			if attrs := event.Attributes(); isException(attrs) {
+			if attrs := event.Attributes(); attr.IsException(attrs) {
 				c.Type, c.Level = "error", "error"
 				c.Message = attr.Clip(attr.FirstText(attr.TextOf(attrs, semconv.ExceptionMessage), attr.TextOf(attrs, semconv.ExceptionType)), maxExtra)
 			}

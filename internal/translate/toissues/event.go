@@ -14,7 +14,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -80,7 +79,7 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) [
 		limit = min(limit, e.options.MaxItemBytes)
 	}
 	own := attr.ExportGrowth / 2 * r.size()
-	payload := sentryevent.AppendEvent(nil, out)
+	payload := sentryevent.Events.Append(nil, out)
 	for _, omit := range []struct {
 		field string
 		parts func() bool
@@ -113,13 +112,13 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) [
 			break
 		}
 		if omit.parts() {
-			e.Flaws = discard.AddFlaw(e.Flaws, omit.field, 1)
-			payload = sentryevent.AppendEvent(nil, out)
+			e.Flaw(omit.field, 1)
+			payload = sentryevent.Events.Append(nil, out)
 		}
 	}
 	for thrown := &out.Exceptions[len(out.Exceptions)-1]; len(payload) > limit && halve(thrown.Stacktrace); {
-		e.Flaws = discard.AddFlaw(e.Flaws, "stacktrace.frames", 1)
-		payload = sentryevent.AppendEvent(nil, out)
+		e.Flaw("stacktrace.frames", 1)
+		payload = sentryevent.Events.Append(nil, out)
 	}
 	e.copies = max(0, copies-max(0, len(payload)-own))
 	return payload
@@ -128,9 +127,7 @@ func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) [
 // size returns the minimum size of the record in OTLP: that of its exception.
 func (r *record) size() int {
 	size := 10 // tags and lengths of the record, an attribute, its key and its value
-	for _, key := range []string{
-		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal,
-	} {
+	for _, key := range attr.ExceptionKeys {
 		if text := attr.TextOf(r.attrs, key); text != "" {
 			size += len(key) + len(text)
 		}
@@ -170,9 +167,9 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 		out.Request = e.request(request.Attributes(), request.Kind())
 	}
 	user := e.user(span.Attributes())
-	if !hasMember(user, "id") { // instrumentations state the user on the span of the request
+	if sentryevent.Member(user, "id") == nil { // instrumentations state the user on the span of the request
 		for _, member := range e.user(request.Attributes()) {
-			if !hasMember(user, member.Name) {
+			if sentryevent.Member(user, member.Name) == nil {
 				user = append(user, member)
 			}
 		}
@@ -181,10 +178,6 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 		user = e.withAddress(user, request.Attributes())
 	}
 	out.User = e.bounded(user)
-}
-
-func hasMember(user []sentryevent.NamedValue, name string) bool {
-	return slices.ContainsFunc(user, func(member sentryevent.NamedValue) bool { return member.Name == name })
 }
 
 // user returns the user that attributes state: without include_pii, only the ID. enduser.id may be
@@ -313,7 +306,7 @@ func (e *exporter) extra(r *record, stack string) []byte {
 				continue
 			}
 			if m.Len() == maxAttributes {
-				e.Flaws = discard.AddFlaw(e.Flaws, "extra", 1)
+				e.Flaw("extra", 1)
 				break
 			}
 			content := attr.Clip(value.AsString(), maxExtra)
@@ -357,11 +350,10 @@ const maxAttributes = 128
 // isField reports whether an attribute has its own field in the event.
 func isField(key string) bool {
 	switch key {
-	case semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace, semconv.ExceptionEscaped, semconv.SentryFingerprint,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus:
+	case semconv.ExceptionEscaped, semconv.SentryFingerprint, semconv.EnduserID:
 		return true
 	}
-	return attr.UserFields.Has(key) || key == semconv.EnduserID || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
+	return attr.IsExceptionKey(key) || attr.UserFields.Has(key) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 func (s *service) serverName() string {

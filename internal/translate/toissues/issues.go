@@ -64,10 +64,9 @@ type Event struct {
 // Export is the result for a message.
 type Export struct {
 	Events []Event
-	// Lost counts exceptions that did not become events, by reason.
-	Lost []discard.Loss
-	// Flaws count parts that were omitted from events.
-	Flaws []discard.Flaw
+	// Lost counts exceptions that did not become events, by reason. Flaws count parts that were
+	// omitted from events.
+	discard.Tally
 }
 
 // Reasons why exceptions do not become events.
@@ -146,9 +145,9 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 	ofSDK := hasSentrySDK(resource)
 	for i, span := range s.spans {
 		for index, event := range span.Events().All() {
-			if attrs := event.Attributes(); isException(attrs) {
+			if attrs := event.Attributes(); attr.IsException(attrs) {
 				if reason := e.unwanted(span, attrs, ofSDK); reason != "" {
-					e.Lost = discard.AddLoss(e.Lost, reason, 1)
+					e.Lose(reason, 1)
 					continue
 				}
 				e.records = append(e.records, &record{
@@ -161,10 +160,6 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 	if len(e.records) > 0 {
 		s.roots = tosentry.SegmentRoots(s.spans)
 	}
-}
-
-func isException(attrs pcommon.Map) bool {
-	return attr.FirstText(attr.TextOf(attrs, semconv.ExceptionType), attr.TextOf(attrs, semconv.ExceptionMessage)) != ""
 }
 
 // unwanted returns the reason why an exception does not become an event, or "" if it does.
@@ -201,7 +196,7 @@ func (e *exporter) failures() (unique []*record) {
 			unique = append(unique, r)
 			continue
 		}
-		e.Lost = discard.AddLoss(e.Lost, ReasonDuplicate, 1)
+		e.Lose(ReasonDuplicate, 1)
 		if r.framed && !unique[i].framed {
 			r.alsoOn = unique[i].alsoOn
 			unique[i], r = r, unique[i]
@@ -229,7 +224,7 @@ func (r *record) failure() (id [24]byte) {
 // omitted. This bounds the output by the input.
 func (e *exporter) spend(size int, field string) bool {
 	if size > e.copies {
-		e.Flaws = discard.AddFlaw(e.Flaws, field, 1)
+		e.Flaw(field, 1)
 		return false
 	}
 	e.copies -= size
@@ -239,3 +234,26 @@ func (e *exporter) spend(size int, field string) bool {
 func timestamp(at pcommon.Timestamp) jsonscan.Timestamp {
 	return jsonscan.Timestamp{UnixNano: uint64(at), Set: at != 0 && uint64(at) < jsonscan.MaxUnixNano}
 }
+
+const (
+	// maxCrumbs is the default number of breadcrumbs in SDKs (max_breadcrumbs).
+	maxCrumbs = 100
+
+	// maxAlsoOn is the maximum number of other spans in an event: an exception passes through a few
+	// spans.
+	maxAlsoOn = 20
+
+	// maxValue is the maximum size of a message, and maxFrameText that of a function or file: Relay
+	// truncates at these sizes (relay-event-schema: "message", "symbol").
+	maxValue, maxFrameText = 8192, 256
+
+	// maxExtra is the maximum size of an attribute in extra data, and maxStacktrace that of a text
+	// without frames.
+	maxExtra, maxStacktrace = 4096, 64 << 10
+
+	// Sentry ignores tags beyond these lengths.
+	maxTagKey, maxTagValue = 32, 200
+
+	// maxMethod is Relay's limit for HTTP methods, in characters.
+	maxMethod = 32
+)

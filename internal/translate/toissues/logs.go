@@ -8,7 +8,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -41,9 +40,9 @@ func (e *exporter) collectLogs(logs plog.ResourceLogs) {
 			s.logs = append(s.logs, log)
 			attrs := log.Attributes()
 			switch {
-			case !isException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
+			case !attr.IsException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
 			case e.options.SkipIfSentrySDK && ofSDK:
-				e.Lost = discard.AddLoss(e.Lost, ReasonSentrySDK, 1)
+				e.Lose(ReasonSentrySDK, 1)
 			default:
 				e.records = append(e.records, &record{
 					service: s, traceID: log.TraceID(), spanID: log.SpanID(), span: notSpan, log: log, owner: pcommon.NewMap(), at: timeOf(log), attrs: attrs,
@@ -88,7 +87,7 @@ var levels = [6]string{"debug", "debug", "info", "warning", "error", "fatal"}
 // exception, which are events.
 func (s *service) logCrumbs(crumbs map[pcommon.TraceID][]crumb) {
 	for _, log := range s.logs {
-		if log.TraceID().IsEmpty() || isException(log.Attributes()) {
+		if log.TraceID().IsEmpty() || attr.IsException(log.Attributes()) {
 			continue
 		}
 		c := crumb{at: timeOf(log), Breadcrumb: sentryevent.Breadcrumb{

@@ -10,8 +10,9 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
@@ -51,8 +52,6 @@ func newExporter(o Options, size func() int, m memory) exporter {
 	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size, memory: m}
 }
 
-func (e *exporter) lose(reason discard.Reason) { e.Lost = discard.AddLoss(e.Lost, reason, 1) }
-
 // spend reports whether the output may repeat a number of bytes.
 func (e *exporter) spend(size int) bool {
 	if size > e.copies && e.size != nil {
@@ -72,7 +71,7 @@ func (e *exporter) limit() int { return e.options.AtMost(sentry.MaxOutgoingEleme
 // add adds an item, unless it is too large.
 func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 	if len(payload) > e.limit() {
-		e.lose(jsonscan.ReasonTooLarge)
+		e.Lose(jsonscan.ReasonTooLarge, 1)
 		return
 	}
 	e.Items = append(e.Items, tosentry.Outgoing{})
@@ -83,7 +82,7 @@ func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 
 // container collects elements of one type in items.
 type container struct {
-	*sentryevent.ContainerWriter
+	*event.ContainerWriter
 	memory   *[]byte
 	header   sentry.ItemHeader
 	elements int // limit of an item
@@ -95,7 +94,7 @@ type container struct {
 func (e *exporter) newContainer(kind sentry.ItemType, contentType string, elements int) container {
 	memory := containers.Get().(*[]byte)
 	return container{
-		ContainerWriter: sentryevent.NewContainerWriter(*memory, e.limit()), memory: memory,
+		ContainerWriter: event.NewContainerWriter(*memory, e.limit()), memory: memory,
 		header: sentry.ItemHeader{Type: kind, ContentType: contentType}, elements: elements,
 	}
 }
@@ -110,7 +109,7 @@ func (c *container) release() {
 var containers = sync.Pool{New: func() any { return new([]byte) }}
 
 // put adds an element to the container.
-func (e *exporter) put(c *container, element sentryevent.Element) {
+func (e *exporter) put(c *container, element event.Element) {
 	if c.Len() == c.elements {
 		e.flush(c)
 	}
@@ -119,7 +118,7 @@ func (e *exporter) put(c *container, element sentryevent.Element) {
 	}
 	e.flush(c)
 	if !c.Add(element) {
-		e.lose(jsonscan.ReasonTooLarge)
+		e.Lose(jsonscan.ReasonTooLarge, 1)
 	}
 }
 
@@ -143,11 +142,11 @@ type source struct {
 	attr.Identity
 	names   int // bytes of the identity in an item
 	scope   pcommon.InstrumentationScope
-	shared  []sentryevent.Attribute // set by share
-	json    []byte                  // shared as members of an object
-	session string                  // of the process; "" = not computed yet
-	hour    uint64                  // of trace
-	trace   string                  // for elements without a trace; "" = not computed yet
+	shared  []event.Attribute // set by share
+	json    []byte            // shared as members of an object
+	session string            // of the process; "" = not computed yet
+	hour    uint64            // of trace
+	trace   string            // for elements without a trace; "" = not computed yet
 }
 
 // traceID returns the trace of an element. Sentry requires one, so elements without a trace share
@@ -175,4 +174,84 @@ func (e *exporter) timestamp(times ...pcommon.Timestamp) jsonscan.Timestamp {
 		}
 	}
 	return jsonscan.Timestamp{UnixNano: e.options.ReceivedNano, Set: true}
+}
+
+// newSource returns a source with its identity and its other resource attributes, for which
+// Sentry's format has no field except in the elements.
+func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *Options) *source {
+	id := tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)
+	return &source{Resource: resource, scope: scope, Identity: id, names: id.NameBytes()}
+}
+
+// identity returns the identity for an item, without names if the output would exceed its limit.
+func (e *exporter) identity(s *source) attr.Identity {
+	if !e.spend(s.names) {
+		e.Flaw("resource", 1)
+		return s.WithoutNames(e.options.SDK)
+	}
+	return s.Identity
+}
+
+// share sets the attributes that elements repeat. Most messages with events have no elements.
+func (s *source) share() {
+	s.EachField(false, s.text)
+	s.text(semconv.SentryPlatform, s.Platform)
+	if !s.FromSentry {
+		s.text(semconv.OtelScopeName, s.scope.Name())
+	}
+	s.shared = append(s.shared, s.Typed...)
+	s.json = event.AppendMembers([]byte{'{'}, s.shared)[1:]
+}
+
+func (s *source) text(key, text string) {
+	if text != "" {
+		s.shared = append(s.shared, event.Attribute{Key: key, Type: "string", Value: attr.JsonString(text)})
+	}
+}
+
+// withShared adds the attributes that an element repeats, and whose keys it does not have: usually
+// all of them, as JSON. It omits and counts them if the output would exceed its limit.
+func (e *exporter) withShared(all []event.Attribute, s *source, own pcommon.Map) ([]event.Attribute, []byte) {
+	if s.json == nil {
+		s.share()
+	}
+	if !e.spend(len(s.json)) {
+		e.Flaw("resource", 1)
+		return all, nil
+	}
+	taken := keysOf(own)
+	for i := range s.shared {
+		if taken(s.shared[i].Key) {
+			return appendMissing(all, s.shared, taken), nil
+		}
+	}
+	return all, s.json
+}
+
+func appendMissing(all, shared []event.Attribute, taken func(key string) bool) []event.Attribute {
+	for i := range shared {
+		if !taken(shared[i].Key) {
+			all = append(all, shared[i])
+		}
+	}
+	return all
+}
+
+// keysOf returns a function that reports whether an attribute with a key exists.
+func keysOf(attrs pcommon.Map) func(key string) bool {
+	if attrs.Len() <= fewAttributes {
+		return func(key string) bool { _, ok := attrs.Get(key); return ok }
+	}
+	keys := make(map[string]bool, attrs.Len())
+	for key := range attrs.All() {
+		keys[key] = true
+	}
+	return func(key string) bool { return keys[key] }
+}
+
+// fewAttributes is the number of attributes up to which a search is faster than a map.
+const fewAttributes = 32
+
+func flag(key string) event.Attribute {
+	return event.Attribute{Key: key, Type: "boolean", Value: []byte("true")}
 }

@@ -11,7 +11,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -52,7 +51,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	}
 	out.Lists = e
 	out.SDK.NeverInferIP()
-	e.payload = event.AppendEvent(e.payload[:0], out)
+	e.payload = event.Events.Append(e.payload[:0], out)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
 	n := len(e.Items)
 	if n == 0 || e.Items[n-1].EventID != out.EventID {
@@ -162,12 +161,10 @@ func describesRecord(key string) bool {
 	switch key {
 	case semconv.SentryItemType, semconv.SentryTags, semconv.SentrySeverityText,
 		semconv.SentryClockDriftMS, semconv.SentryClockDriftCorrected,
-		semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace,
-		semconv.ExceptionTypeOriginal, semconv.ExceptionStacktraceOriginal, semconv.SymbolicationStatus,
 		semconv.UserAgentOriginal, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal:
 		return true
 	}
-	return false
+	return attr.IsExceptionKey(key)
 }
 
 // fillContexts adds to the contexts that have been read those of the resource and the members that
@@ -176,7 +173,7 @@ func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, 
 	attrs := record.Attributes()
 	repeat := e.spend(s.Size)
 	if !repeat {
-		e.Flaws = discard.AddFlaw(e.Flaws, "resource", 1)
+		e.Flaw("resource", 1)
 	}
 	e.contexts.AddMachine(s.Resource, repeat, &e.scratch)
 	if item == sentry.ItemFeedback {

@@ -32,25 +32,24 @@ var (
 // none is a value that is not a list.
 var none = pcommon.NewValueEmpty()
 
-// AppendExceptions appends the list of exceptions, as an event.ListWriter.
+// AppendExceptions appends the exceptions, as an event.ListWriter.
 func (e *logExporter) AppendExceptions(dst []byte) []byte {
 	return appendMaps(dst, e.exceptions, inException)
 }
 
-// AppendThreads appends the list of threads, as an event.ListWriter.
+// AppendThreads appends the threads, as an event.ListWriter.
 func (e *logExporter) AppendThreads(dst []byte) []byte {
 	return appendMaps(dst, e.threads, inThread)
 }
 
-// appendMaps appends the maps of a list. Other values are an empty list.
+// appendMaps appends the maps of a list to the list at the end of dst.
 func appendMaps(dst []byte, list pcommon.Value, members kinds) []byte {
-	dst = append(dst, '[')
 	if list.Type() == pcommon.ValueTypeSlice {
 		for i := range list.Slice().Len() {
 			dst = appendMap(dst, list.Slice().At(i), members)
 		}
 	}
-	return append(dst, ']')
+	return dst
 }
 
 // appendMap appends an element of the list at the end of dst, unless the element is no map.

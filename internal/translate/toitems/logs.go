@@ -109,7 +109,7 @@ func (e *logExporter) record(record plog.LogRecord, s *source) {
 	case sentry.ItemUserReport:
 		e.userReport(record)
 	default:
-		e.lose(ReasonItemContent)
+		e.Lose(ReasonItemContent, 1)
 	}
 }
 
@@ -123,12 +123,12 @@ func itemType(value pcommon.Value, ok bool) string {
 // log is the inverse of fromsentry.fillLog, for records of any origin.
 func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if severityOf(record) < e.minSeverity {
-		e.lose(ReasonLogNotSelected)
+		e.Lose(ReasonLogNotSelected, 1)
 		return
 	}
 	attrs := record.Attributes()
 	if record.Body().Type() == pcommon.ValueTypeEmpty && attrs.Len() == 0 && record.EventName() == "" {
-		e.lose(event.ReasonLogNoBody)
+		e.Lose(event.ReasonLogNoBody, 1)
 		return
 	}
 	out := &e.element

@@ -10,7 +10,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -41,11 +40,11 @@ func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
 	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentrySessionUpdates:
 		for _, data := range metric.Sum().DataPoints().All() {
 			if o.update(e, data) == 0 {
-				e.lose(ReasonInOtherItem)
+				e.Lose(ReasonInOtherItem, 1)
 			}
 		}
 	case inOtherItems[name], strings.HasPrefix(name, semconv.MetricSentryProfilePrefix):
-		e.Lost = discard.AddLoss(e.Lost, ReasonInOtherItem, pointsOf(metric))
+		e.Lose(ReasonInOtherItem, pointsOf(metric))
 	default:
 		return false
 	}
@@ -154,22 +153,22 @@ func (o *ownMetrics) report(e *exporter, data pmetric.NumberDataPoint) {
 // write adds the collected items.
 func (o *ownMetrics) write(e *exporter, s *source) {
 	if n := len(o.sessions) + len(o.updates); n > 0 && s.Release == "" {
-		e.Lost = discard.AddLoss(e.Lost, ReasonNoRelease, n)
+		e.Lose(ReasonNoRelease, n)
 		o.sessions, o.updates = nil, nil
 	}
 	for i := range o.updates {
 		if !e.spend(s.names) {
-			e.lose(ReasonOutputLimit)
+			e.Lose(ReasonOutputLimit, 1)
 			continue
 		}
 		o.updates[i].Release, o.updates[i].Environment = s.Release, s.Environment
-		e.add(sentry.ItemSession, "", event.AppendSession(nil, &o.updates[i]))
+		e.add(sentry.ItemSession, "", event.SessionUpdates.Append(nil, &o.updates[i]))
 	}
 	for part := range slices.Chunk(o.sessions, maxAggregates) {
-		e.add(sentry.ItemSessions, "", event.AppendSessions(nil, &event.Sessions{Aggregates: part, Release: s.Release, Environment: s.Environment}))
+		e.add(sentry.ItemSessions, "", event.SessionCounts.Append(nil, &event.Sessions{Aggregates: part, Release: s.Release, Environment: s.Environment}))
 	}
 	for i := range o.reports {
-		e.add(sentry.ItemClientReport, "", event.AppendClientReport(nil, &o.reports[i]))
+		e.add(sentry.ItemClientReport, "", event.ClientReports.Append(nil, &o.reports[i]))
 	}
 }
 

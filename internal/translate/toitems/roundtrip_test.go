@@ -256,7 +256,7 @@ func expectedType(a event.Attribute) (kind string, value []byte, unit string) {
 	return "integer", a.Value, ""
 }
 
-func eventLines(e *event.ErrorEvent) []string { return golden.JSONLines(event.AppendEvent(nil, e)) }
+func eventLines(e *event.ErrorEvent) []string { return golden.JSONLines(event.Events.Append(nil, e)) }
 
 // expectedEvent is what was sent, with the listed differences.
 func expectedEvent(sent *event.ErrorEvent, item sentry.ItemType, src fromsentry.Source) *event.ErrorEvent {

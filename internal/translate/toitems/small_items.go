@@ -28,7 +28,7 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 	for key, value := range attrs.All() {
 		checkInTaker.Take(out, key, value, &e.scratch)
 	}
-	e.add(sentry.ItemCheckIn, "", event.AppendCheckIn(nil, out))
+	e.add(sentry.ItemCheckIn, "", event.CheckIns.Append(nil, out))
 }
 
 // userReport is the inverse of fromsentry.UserReportToLogs.
@@ -38,5 +38,5 @@ func (e *logExporter) userReport(record plog.LogRecord) {
 	for key, value := range attrs.All() {
 		userReportTaker.Take(out, key, value, &e.scratch)
 	}
-	e.add(sentry.ItemUserReport, out.EventID, event.AppendUserReport(nil, out))
+	e.add(sentry.ItemUserReport, out.EventID, event.UserReports.Append(nil, out))
 }

@@ -10,23 +10,15 @@ import (
 
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
 // maxCrumbs is the default limit of breadcrumbs in SDKs (max_breadcrumbs).
 const maxCrumbs = 100
 
-// crumbs collects the span events of a transaction. Sentry's spans have no events; a breadcrumb is
-// the closest equivalent.
-type crumbs struct {
-	t   *sentryevent.Transaction
-	all []sentryevent.Breadcrumb
-}
-
-func newCrumbs(t *sentryevent.Transaction) *crumbs { return &crumbs{t: t} }
-
-func (c *crumbs) add(s *tracedSpan) {
+// appendEvents appends the events of a span. Sentry's spans have no events; a breadcrumb of the
+// transaction is the closest equivalent.
+func appendEvents(all []sentryevent.Breadcrumb, s *tracedSpan) []sentryevent.Breadcrumb {
 	for _, event := range s.Events().All() {
 		crumb := sentryevent.Breadcrumb{
 			Timestamp: jsonscan.Timestamp{UnixNano: uint64(event.Timestamp()), Set: event.Timestamp() != 0 && event.Timestamp() < jsonscan.MaxUnixNano},
@@ -34,31 +26,21 @@ func (c *crumbs) add(s *tracedSpan) {
 		}
 		data := pcommon.NewValueMap()
 		event.Attributes().CopyTo(data.Map())
-		exception := attr.FirstText(attr.TextOf(data.Map(), semconv.ExceptionType), attr.TextOf(data.Map(), semconv.ExceptionMessage))
-		if exception != "" {
-			crumb.Type, crumb.Level, crumb.Message = "error", "error", exceptionText(data.Map())
+		if exception := attr.ExceptionOf(event.Attributes()); exception.Headline() != "" {
+			crumb.Type, crumb.Level, crumb.Message = "error", "error", exception.Headline()
 		}
 		data.Map().PutStr("span_id", attr.SpanText(s.SpanID()))
 		crumb.Data = attr.JsonOf(data)
-		c.all = append(c.all, crumb)
+		all = append(all, crumb)
 	}
+	return all
 }
 
-func exceptionText(attrs pcommon.Map) string {
-	kind, message := attr.TextOf(attrs, semconv.ExceptionType), attr.TextOf(attrs, semconv.ExceptionMessage)
-	if kind == "" || message == "" {
-		return kind + message
-	}
-	return kind + ": " + message
-}
-
-// settle appends the last maxCrumbs events, sorted by time, to the breadcrumbs of the transaction.
-// It returns the number of dropped events.
-func (c *crumbs) settle() (tooMany int) {
-	slices.SortStableFunc(c.all, func(a, b sentryevent.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
-	tooMany = max(len(c.all)-maxCrumbs, 0)
-	c.t.Breadcrumbs = append(c.t.Breadcrumbs, c.all[tooMany:]...)
-	return tooMany
+// lastCrumbs returns the last maxCrumbs breadcrumbs in order of time, and the number of the others.
+func lastCrumbs(all []sentryevent.Breadcrumb) (last []sentryevent.Breadcrumb, dropped int) {
+	slices.SortStableFunc(all, func(a, b sentryevent.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
+	dropped = max(len(all)-maxCrumbs, 0)
+	return all[dropped:], dropped
 }
 
 // AppendCrumbs is the inverse of fromsentry.putBreadcrumbs.

@@ -8,108 +8,37 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// attributeKind is the meaning of an entry of the attribute table for a sample, frame or mapping.
-type attributeKind uint8
-
-const (
-	attributeOther attributeKind = iota
-	attributeThreadID
-	attributeThreadName
-	attributeThreadPriority
-	attributeFrameType
-	attributeFrameModule
-	attributeFramePackage
-	attributeFramePlatform
-	attributeFrameInApp
-	attributeFrameFilename
-	attributeFrameAbsPath
-	attributeFrameAddress
-	attributeSymbolication
-	attributeRawFunction
-	attributeRawModule
-	attributeRawFile
-	attributeRawLine
-	attributeRawColumn
-	attributeBuildIDGNU
-	attributeDebugID
-	attributeImageType
-	attributeImageCodeID
-	attributeImageDebug
-	attributeImageUUID
-	attributeImageArch
-	attributeImageVMAddr
-)
-
-// attributeKinds are the kinds of the keys that fromsentry and the processor symbolicate write.
-var attributeKinds = map[string]attributeKind{
-	semconv.ThreadID:                    attributeThreadID,
-	semconv.ThreadName:                  attributeThreadName,
-	semconv.SentryThreadPriority:        attributeThreadPriority,
-	semconv.ProfileFrameType:            attributeFrameType,
-	semconv.SentryFrameModule:           attributeFrameModule,
-	semconv.SentryFramePackage:          attributeFramePackage,
-	semconv.SentryFramePlatform:         attributeFramePlatform,
-	semconv.SentryFrameInApp:            attributeFrameInApp,
-	semconv.SentryFrameFilename:         attributeFrameFilename,
-	semconv.SentryFrameAbsPath:          attributeFrameAbsPath,
-	semconv.SentryFrameInstructionAddr:  attributeFrameAddress,
-	semconv.SymbolicationStatus:         attributeSymbolication,
-	semconv.SentryFrameRawFunction:      attributeRawFunction,
-	semconv.SentryFrameRawModule:        attributeRawModule,
-	semconv.SentryFrameRawFile:          attributeRawFile,
-	semconv.SentryFrameRawLine:          attributeRawLine,
-	semconv.SentryFrameRawColumn:        attributeRawColumn,
-	semconv.ProcessExecutableBuildIDGNU: attributeBuildIDGNU,
-	semconv.SentryDebugID:               attributeDebugID,
-	semconv.SentryImageType:             attributeImageType,
-	semconv.SentryImageCodeID:           attributeImageCodeID,
-	semconv.SentryImageDebugFile:        attributeImageDebug,
-	semconv.SentryImageUUID:             attributeImageUUID,
-	semconv.SentryImageArch:             attributeImageArch,
-	semconv.SentryImageVMAddr:           attributeImageVMAddr,
-}
-
-// maxKindKey is the length of the longest key.
-var maxKindKey = func() (longest int) {
-	for key := range attributeKinds {
-		longest = max(longest, len(key))
-	}
-	return longest
-}()
-
-// keyTable stores the kind of every entry of the attribute table, so that each entry is looked up
+// keyTable stores the key of every entry of the attribute table, so that each entry is looked up
 // only once, not per sample or frame.
 type keyTable struct {
 	table pprofile.KeyValueAndUnitSlice
-	kinds []attributeKind
+	keys  []string         // "" for entry 0 and for unusable entries
 	texts map[int32]string // of entries with long texts or other types: many samples and frames may refer to one
 }
 
-// readKeys reuses the memory of kinds.
-func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, kinds []attributeKind) keyTable {
+// readKeys reuses the memory of keys.
+func readKeys(view dictionary.View, d pprofile.ProfilesDictionary, keys []string) keyTable {
 	n := d.AttributeTable().Len()
-	t := keyTable{table: d.AttributeTable(), kinds: slices.Grow(kinds[:0], n)[:n], texts: map[int32]string{}}
-	clear(t.kinds)
-	for i := 1; i < n; i++ {
-		key, ok := view.String(dictionary.StringIndex(t.table.At(i).KeyStrindex()))
-		if ok && len(key) <= maxKindKey { // any number of attributes may refer to a long key
-			t.kinds[i] = attributeKinds[key]
+	t := keyTable{table: d.AttributeTable(), keys: slices.Grow(keys[:0], n)[:n], texts: map[int32]string{}}
+	for i := range n {
+		t.keys[i] = ""
+		if i > 0 {
+			t.keys[i] = view.Text(dictionary.StringIndex(t.table.At(i).KeyStrindex()))
 		}
 	}
 	return t
 }
 
-// kind returns attributeOther for entry 0 and for indices outside the table.
-func (t *keyTable) kind(index int32) attributeKind {
-	if index <= 0 || int(index) >= len(t.kinds) {
-		return attributeOther
+// key returns "" for entry 0 and for indices outside the table.
+func (t *keyTable) key(index int32) string {
+	if index <= 0 || int(index) >= len(t.keys) {
+		return ""
 	}
-	return t.kinds[index]
+	return t.keys[index]
 }
 
 func (t *keyTable) value(index int32) pcommon.Value { return t.table.At(int(index)).Value() }
@@ -126,4 +55,41 @@ func (t *keyTable) text(index int32) string {
 		t.texts[index] = text
 	}
 	return text
+}
+
+// memo caches results by index of a table. clear invalidates all of them in constant time.
+type memo[T any] struct {
+	results    []T
+	generation []uint32
+	current    uint32
+}
+
+// open prepares the cache for a table of n entries. Index 0 is valid even if the table is empty.
+func (m *memo[T]) open(n int) {
+	m.results = slices.Grow(m.results[:0], n+1)[:n+1]
+	m.generation = slices.Grow(m.generation[:0], n+1)[:n+1]
+	clear(m.generation)
+	m.current = 0
+}
+
+// close drops the results and keeps the memory.
+func (m *memo[T]) close() { clear(m.results[:cap(m.results)]) }
+
+// len returns the number of entries of the table.
+func (m *memo[T]) len() int { return len(m.results) - 1 }
+
+// cap returns the number of entries for which there is memory.
+func (m *memo[T]) cap() int { return cap(m.results) }
+
+// clear invalidates all results. It must be called after open, before the first get.
+func (m *memo[T]) clear() { m.current++ }
+
+// get returns the result for an index, and whether there is one.
+func (m *memo[T]) get(index int) (result T, ok bool) {
+	return m.results[index], m.generation[index] == m.current
+}
+
+// set stores the result for an index.
+func (m *memo[T]) set(index int, result T) {
+	m.results[index], m.generation[index] = result, m.current
 }

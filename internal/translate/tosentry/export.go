@@ -78,23 +78,10 @@ type Outgoing struct {
 type Export struct {
 	Items []Outgoing
 	// Lost counts dropped observations, spans and span events by reason. A sample without
-	// timestamps counts as one observation.
-	Lost []discard.Loss
-	// Flaws count images, measurements and dangling references that were dropped from items, and
-	// samples with derived times, because the profiler stated none.
-	Flaws []discard.Flaw
+	// timestamps counts as one observation. Flaws count images, measurements and dangling
+	// references that were dropped from items, and samples with derived times, because the profiler
+	// stated none.
+	discard.Tally
 	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks
-}
-
-func (e *Export) lose(reason discard.Reason, count int) {
-	if count > 0 {
-		e.Lost = discard.AddLoss(e.Lost, reason, count)
-	}
-}
-
-func (e *Export) flaw(field string, count int) {
-	if count > 0 {
-		e.Flaws = discard.AddFlaw(e.Flaws, field, count)
-	}
 }

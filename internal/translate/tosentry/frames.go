@@ -12,6 +12,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -194,37 +197,37 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
 		index := int32(index)
-		switch r.keys.kind(index) {
-		case attributeFrameType:
+		switch r.keys.key(index) {
+		case semconv.ProfileFrameType:
 			frameType = r.keys.text(index)
-		case attributeFrameModule:
+		case semconv.SentryFrameModule:
 			f.Module = r.keys.text(index)
-		case attributeFramePackage:
+		case semconv.SentryFramePackage:
 			f.Package = r.keys.text(index)
-		case attributeFramePlatform:
+		case semconv.SentryFramePlatform:
 			f.Platform = validPlatform(r.keys.text(index))
-		case attributeFrameInApp:
+		case semconv.SentryFrameInApp:
 			f.InApp = profile.InAppFalse
 			if r.keys.text(index) == "true" {
 				f.InApp = profile.InAppTrue
 			}
-		case attributeFrameFilename:
+		case semconv.SentryFrameFilename:
 			f.Filename = r.keys.text(index)
-		case attributeFrameAbsPath:
+		case semconv.SentryFrameAbsPath:
 			f.AbsPath = r.keys.text(index)
-		case attributeSymbolication:
+		case semconv.SymbolicationStatus:
 			r.raw.set = r.raw.set || r.keys.text(index) == symbolicated
-		case attributeRawFunction:
+		case semconv.SentryFrameRawFunction:
 			r.raw.function, r.raw.set = r.keys.text(index), true
-		case attributeRawModule:
+		case semconv.SentryFrameRawModule:
 			r.raw.module, r.raw.set = r.keys.text(index), true
-		case attributeRawFile:
+		case semconv.SentryFrameRawFile:
 			r.raw.file, r.raw.set = r.keys.text(index), true
-		case attributeRawLine:
+		case semconv.SentryFrameRawLine:
 			r.raw.line, r.raw.set = r.keys.value(index).Int(), true
-		case attributeRawColumn:
+		case semconv.SentryFrameRawColumn:
 			r.raw.column, r.raw.set = r.keys.value(index).Int(), true
-		case attributeFrameAddress:
+		case semconv.SentryFrameInstructionAddr:
 			if address := parseAddress(r.keys.text(index)); address.Set {
 				f.InstructionAddr = address.Value
 			}
@@ -321,7 +324,7 @@ func isAbsolute(file string) bool {
 func finish(f *profile.Frame, frameType string) {
 	f.Function, f.Module = splitFunction(*f, frameType)
 	if f.InApp == profile.InAppAbsent {
-		f.InApp = InApp(f, frameType)
+		f.InApp = inAppOf(f, frameType)
 	}
 	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
 }
@@ -370,4 +373,51 @@ func isSame(frame, profile string) bool {
 		return frame == nativePlatform
 	}
 	return frame == profile
+}
+
+// This file derives the fields that Sentry's SDKs set, for frames of other profilers.
+
+const nativePlatform = "native"
+
+// platformOfFrames are Sentry's platforms for values of profile.frame.type.
+var platformOfFrames = map[string]string{
+	"beam": "elixir", "cpython": "python", "cuda": nativePlatform, "dotnet": "csharp", "go": "go", attr.HermesFrameType: "javascript", "jvm": "java",
+	"kernel": nativePlatform, "luajit": otherPlatform, "native": nativePlatform, "perl": "perl", "php": "php", "ruby": "ruby",
+	"rust": "rust", "v8js": "node",
+}
+
+// splitFunction splits the module from the function name, where OpenTelemetry's profilers write it
+// in front: Sentry groups by module.
+//
+//	go   net/http.(*Server).Serve  →  net/http, (*Server).Serve
+//	jvm  java.lang.Thread.run      →  java.lang.Thread, run
+func splitFunction(f profile.Frame, frameType string) (function, module string) {
+	if f.Module != "" {
+		return f.Function, f.Module
+	}
+	switch frameType {
+	case "go":
+		return stacktext.SplitGo(f.Function)
+	case "jvm":
+		name, _, _ := strings.Cut(f.Function, "(") // async-profiler writes signatures
+		if dot := strings.LastIndexByte(name, '.'); dot > 0 {
+			return f.Function[dot+1:], f.Function[:dot]
+		}
+	}
+	return f.Function, ""
+}
+
+// inAppOf classifies frames of languages for which Sentry has no rule and assumes false. For the
+// other languages it returns absent, so that Sentry's rule applies.
+func inAppOf(f *profile.Frame, frameType string) profile.InApp {
+	switch frameType {
+	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:
+		return profile.InAppAbsent
+	}
+	if inapp.Compiled(inapp.Frame{
+		Type: frameType, Function: f.Function, Module: f.Module, File: attr.FirstText(f.AbsPath, f.Filename), Package: f.Package,
+	}) {
+		return profile.InAppTrue
+	}
+	return profile.InAppFalse
 }

@@ -25,7 +25,7 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	keep := func(image sentryprofile.Image) {
 		repaired, ok := sentryprofile.RepairImage(image)
 		if !ok {
-			e.flaw("image", 1)
+			e.Flaw("image", 1)
 			return
 		}
 		if key := (imageKey{repaired.DebugID, repaired.Addr}); key.isUnique() {
@@ -37,7 +37,7 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 		}
 		if size += textOfImage(&repaired); size > maxImageText || len(images) == sentry.MaxImages {
 			delete(known, imageKey{repaired.DebugID, repaired.Addr})
-			e.flaw("image", 1)
+			e.Flaw("image", 1)
 			return
 		}
 		images = append(images, repaired)
@@ -50,7 +50,7 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 	if value, ok := r.view.Get(profile.AttributeIndices(), semconv.SentryDebugMetaImages); ok && value.Type() == pcommon.ValueTypeSlice {
 		for i, entry := range value.Slice().All() {
 			if i == sentry.MaxImages {
-				e.flaw("image", value.Slice().Len()-i)
+				e.Flaw("image", value.Slice().Len()-i)
 				break
 			}
 			if entry.Type() == pcommon.ValueTypeMap {
@@ -58,7 +58,7 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 			}
 		}
 	}
-	e.flaw("dictionary_reference", r.broken)
+	e.Flaw("dictionary_reference", r.broken)
 	return images
 }
 
@@ -66,8 +66,11 @@ func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sent
 // 20,000 images of 200 bytes.
 const maxImageText = 4 << 20
 
-func textOfImage(i *sentryprofile.Image) int {
-	return len(i.Type) + len(i.CodeFile) + len(i.CodeID) + len(i.DebugFile) + len(i.DebugID) + len(i.UUID) + len(i.Arch)
+func textOfImage(image *sentryprofile.Image) (size int) {
+	for _, text := range attr.ImageTexts {
+		size += len(*text.Of(image))
+	}
+	return size
 }
 
 // imageKey is equal for the segments of one file: separate mappings, but one image.
@@ -87,23 +90,18 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 	buildID := ""
 	for _, index := range m.Attributes {
 		index := int32(index)
-		switch r.keys.kind(index) {
-		case attributeBuildIDGNU:
+		switch key := r.keys.key(index); key {
+		case "":
+		case semconv.ProcessExecutableBuildIDGNU:
 			buildID = r.keys.text(index)
-		case attributeDebugID:
-			image.DebugID = r.keys.text(index)
-		case attributeImageType:
-			image.Type = r.keys.text(index)
-		case attributeImageCodeID:
-			image.CodeID = r.keys.text(index)
-		case attributeImageDebug:
-			image.DebugFile = r.keys.text(index)
-		case attributeImageUUID:
-			image.UUID = r.keys.text(index)
-		case attributeImageArch:
-			image.Arch = r.keys.text(index)
-		case attributeImageVMAddr:
+		case semconv.SentryImageVMAddr:
 			image.VMAddr = parseAddress(r.keys.text(index))
+		default:
+			for _, text := range attr.ImageTexts {
+				if text.Key == key {
+					*text.Of(&image) = r.keys.text(index)
+				}
+			}
 		}
 	}
 	if buildID == image.BuildID() {
@@ -128,11 +126,9 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 
 // readImage is the inverse of fromsentry.attributeList.images.
 func readImage(m pcommon.Map) sentryprofile.Image {
-	image := sentryprofile.Image{
-		Type: attr.TextOf(m, "type"), CodeFile: attr.TextOf(m, "code_file"), CodeID: attr.TextOf(m, "code_id"),
-		DebugFile: attr.TextOf(m, "debug_file"), DebugID: attr.TextOf(m, "debug_id"), UUID: attr.TextOf(m, "uuid"),
-		Arch: attr.TextOf(m, "arch"),
-		Addr: parseAddress(attr.TextOf(m, "image_addr")), VMAddr: parseAddress(attr.TextOf(m, "image_vmaddr")),
+	image := sentryprofile.Image{Addr: parseAddress(attr.TextOf(m, "image_addr")), VMAddr: parseAddress(attr.TextOf(m, "image_vmaddr"))}
+	for _, text := range attr.ImageTexts {
+		*text.Of(&image) = attr.TextOf(m, text.Member)
 	}
 	if size, err := strconv.ParseUint(attr.TextOf(m, "image_size"), 10, 64); err == nil {
 		image.Size = jsonscan.Uint{Value: size, Set: true}

@@ -29,14 +29,14 @@ func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export)
 	points := 0
 	for name, value := range attribute.Map().All() {
 		if value.Type() != pcommon.ValueTypeMap {
-			e.flaw("measurement", 1)
+			e.Flaw("measurement", 1)
 			continue
 		}
 		m := sentryprofile.Measurement{Name: name, Unit: attr.TextOf(value.Map(), attr.KeyUnit)}
 		m.Values = readPoints(value.Map(), uint64(profile.Time()), e)
 		points += len(m.Values)
 		if !sentryprofile.IsMeasurementUnit(m.Unit) || points > sentry.MaxMeasurementValues {
-			e.flaw("measurement", 1)
+			e.Flaw("measurement", 1)
 			continue
 		}
 		all = append(all, m)
@@ -62,7 +62,7 @@ func readPoints(series pcommon.Map, anchor uint64, e *Export) (points []sentrypr
 			point.Timestamp = float64(anchor+uint64(max(0, times.At(i).Int()))) / attr.NanosPerSecond
 		}
 		if math.IsInf(point.Timestamp, 0) || math.IsNaN(point.Timestamp) || math.IsInf(point.Value, 0) || math.IsNaN(point.Value) {
-			e.flaw("measurement_value", 1) // not representable in JSON
+			e.Flaw("measurement_value", 1) // not representable in JSON
 			continue
 		}
 		points = append(points, point)

@@ -3,6 +3,7 @@
 package tosentry
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -72,7 +74,7 @@ func newProfileExporter(profiles pprofile.Profiles, o ExportOptions) *profileExp
 	e := profileExporters.Get().(*profileExporter)
 	e.Export, e.options, e.chunkIDs = Export{}, o, map[string]bool{}
 	e.view = dictionary.NewView(profiles.Dictionary())
-	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.kinds)
+	keys := readKeys(e.view, profiles.Dictionary(), e.samples.keys.keys)
 	limit := min(attr.ExportBound(new(pprofile.ProtoMarshaler).ProfilesSize(profiles)), attr.MaxExport)
 	e.frames.open(e.view, keys, profiles.Dictionary(), limit)
 	e.samples.open(e.view, keys)
@@ -87,7 +89,7 @@ const maxPooledExport = 32 << 20
 // release returns the exporter to the pool, without references to the message.
 func (e *profileExporter) release() {
 	observations := cap(e.samples.observations) + e.samples.sorter.Cap() + cap(e.samples.counted)
-	if e.splitter.MemoryBytes()+20*observations+cap(e.samples.keys.kinds)+e.frames.memoryBytes() > maxPooledExport {
+	if e.splitter.MemoryBytes()+20*observations+16*cap(e.samples.keys.keys)+e.frames.memoryBytes() > maxPooledExport {
 		return
 	}
 	e.frames.close()
@@ -118,7 +120,7 @@ func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identi
 	restated, byKey := restatements(e.view, profiles), map[groupKey]*group{}
 	for p, profile := range profiles.All() {
 		if restated[p] {
-			e.lose(ReasonProfileRestated, countObservations(profile))
+			e.Lose(ReasonProfileRestated, countObservations(profile))
 			continue
 		}
 		if e.original(profile) {
@@ -126,7 +128,7 @@ func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identi
 		}
 		weight, reason := weightOf(e.view, profile)
 		if reason != "" {
-			e.lose(reason, countObservations(profile))
+			e.Lose(reason, countObservations(profile))
 			continue
 		}
 		g := &group{origin: readOrigin(e.view, profile, id), weight: weight, profiles: []pprofile.Profile{profile}}
@@ -148,7 +150,7 @@ func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identi
 func (e *profileExporter) group(g *group) {
 	if e.splitter.IsFull() {
 		for _, profile := range g.profiles {
-			e.lose(discard.ReasonExceedSizeLimit, countObservations(profile))
+			e.Lose(discard.ReasonExceedSizeLimit, countObservations(profile))
 		}
 		return
 	}
@@ -183,7 +185,7 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 	for i := range chunk.Sampled.Threads {
 		if t := &chunk.Sampled.Threads[i]; !t.HasValidPriority() {
 			t.Priority = nil
-			e.flaw("thread_priority", 1)
+			e.Flaw("thread_priority", 1)
 		}
 	}
 	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
@@ -196,7 +198,7 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 		e.add(part, chunk.Platform, src.chunkID)
 	}
 	for _, loss := range e.splitter.Lost {
-		e.lose(loss.Reason, loss.Count)
+		e.Lose(loss.Reason, loss.Count)
 	}
 }
 
@@ -254,4 +256,49 @@ func (e *profileExporter) original(profile pprofile.Profile) bool {
 		Count: chunk.Samples.Len(),
 	})
 	return true
+}
+
+// origin describes the source of a profile.
+type origin struct {
+	attr.Identity
+	fromSentry bool   // translated by fromsentry: absent fields were not sent and are not derived
+	profilerID string // in Sentry's form; "" = none
+	chunkID    string // the same; "" = none
+}
+
+func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
+	version := profileText(view, profile, semconv.SentryProfileVersion)
+	src := origin{Identity: id, fromSentry: version != ""}
+	if platform := profileText(view, profile, semconv.SentryPlatform); platform != "" { // next to a profile of another platform
+		src.Platform = validPlatform(platform)
+	}
+	if id := profile.ProfileID(); !id.IsEmpty() {
+		src.chunkID = hex.EncodeToString(id[:])
+	} else {
+		src.chunkID = sentryID(attr.FirstText(profileText(view, profile, semconv.SentryChunkID), profileText(view, profile, semconv.SentryProfileID)))
+	}
+	src.profilerID = sentryID(profileText(view, profile, semconv.SentryProfilerID))
+	if src.profilerID == "" && version == "1" {
+		src.profilerID = src.chunkID // spans refer to it by the same ID: see profilingOf
+	}
+	return src
+}
+
+// sentryID returns an ID in Sentry's form. It returns a hash if the text is not a UUID, and "" if
+// it is empty.
+func sentryID(text string) string {
+	if text == "" {
+		return ""
+	}
+	if bytes, ok := sentry.ParseID(text); ok {
+		return hex.EncodeToString(bytes[:])
+	}
+	return attr.HashID("id", attr.Clip(text, attr.MaxFrameText)) // any number of profiles may refer to one text
+}
+
+func profileText(view dictionary.View, profile pprofile.Profile, key string) string {
+	if value, ok := view.Get(profile.AttributeIndices(), key); ok && value.Type() == pcommon.ValueTypeStr {
+		return value.Str()
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -42,12 +43,13 @@ type sampleReader struct {
 // open prepares the reader for a message.
 func (r *sampleReader) open(view dictionary.View, keys keyTable) {
 	r.view, r.keys = view, keys
-	r.threadAt.open(len(keys.kinds))
+	r.threadAt.open(len(keys.keys))
 }
 
 // close drops references to the message and keeps the memory.
 func (r *sampleReader) close() {
-	r.view, r.keys = dictionary.View{}, keyTable{kinds: r.keys.kinds}
+	clear(r.keys.keys)
+	r.view, r.keys = dictionary.View{}, keyTable{keys: r.keys.keys}
 	r.threads, r.threadOf = nil, nil
 }
 
@@ -69,7 +71,7 @@ func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frame
 		r.counted = r.counted[:0]
 		for _, sample := range profile.Samples().All() {
 			if reason := r.sample(sample, w, frames); reason != "" {
-				e.lose(reason, max(1, sample.TimestampsUnixNano().Len()))
+				e.Lose(reason, max(1, sample.TimestampsUnixNano().Len()))
 			}
 		}
 		largest.period = max(largest.period, r.spread(profile, w, e).period)
@@ -83,7 +85,7 @@ func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frame
 func (r *sampleReader) dropLate(e *Export) {
 	all := len(r.observations)
 	r.observations = slices.DeleteFunc(r.observations, func(o chunking.Observation) bool { return o.Time >= jsonscan.MaxUnixNano })
-	e.lose(discard.ReasonTimeOutOfRange, all-len(r.observations))
+	e.Lose(discard.ReasonTimeOutOfRange, all-len(r.observations))
 }
 
 // sample reads one sample. It returns a reason if the sample is unusable.
@@ -135,12 +137,12 @@ func (r *sampleReader) thread(attributes pcommon.Int32Slice) int32 {
 	var id, name, priority int32 // indices of the attribute table; 0 = none
 	for i := range attributes.Len() {
 		index := attributes.At(i)
-		switch r.keys.kind(index) {
-		case attributeThreadID:
+		switch r.keys.key(index) {
+		case semconv.ThreadID:
 			id = index
-		case attributeThreadName:
+		case semconv.ThreadName:
 			name = index
-		case attributeThreadPriority:
+		case semconv.SentryThreadPriority:
 			priority = index
 		}
 	}

@@ -57,10 +57,10 @@ func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedS
 	for _, span := range spans.All() {
 		switch {
 		case span.TraceID().IsEmpty() || span.SpanID().IsEmpty():
-			e.lose(event.ReasonSpanInvalidID, 1)
+			e.Lose(event.ReasonSpanInvalidID, 1)
 		case span.StartTimestamp() == 0 && span.EndTimestamp() == 0,
 			span.StartTimestamp() >= jsonscan.MaxUnixNano, span.EndTimestamp() >= jsonscan.MaxUnixNano:
-			e.lose(event.ReasonSpanNoTime, 1)
+			e.Lose(event.ReasonSpanNoTime, 1)
 		default:
 			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes(), span.TraceState().AsRaw()), drift: attr.UncorrectedDrift(span.Attributes())})
 		}
@@ -95,20 +95,20 @@ func (e *traceExporter) transaction(spans []tracedSpan, root int, children []int
 	children, otherClock := ofSameClock(spans, root, children)
 	children, rest = children[:min(len(children), sentry.MaxOutgoingSpans)], children[min(len(children), sentry.MaxOutgoingSpans):]
 	rest = append(rest[:len(rest):len(rest)], otherClock...)
-	crumbs := newCrumbs(&t)
-	crumbs.add(&spans[root])
+	crumbs := appendEvents(nil, &spans[root])
 	t.Spans = make([]event.Span, 0, len(children))
 	for _, i := range children {
 		t.Spans = append(t.Spans, e.childSpan(&spans[i], &t))
-		crumbs.add(&spans[i])
+		crumbs = appendEvents(crumbs, &spans[i])
 	}
-	tooMany := crumbs.settle()
+	crumbs, tooMany := lastCrumbs(crumbs)
+	t.Breadcrumbs = append(t.Breadcrumbs, crumbs...)
 	payload, fitting, ok := event.AppendTransaction(e.payload[:0], &t, e.options.AtMost(sentry.MaxOutgoingTransaction))
 	e.payload = payload
 	if !ok {
 		return append(append([]int{root}, children...), rest...)
 	}
-	e.lose(ReasonSpanEvent, tooMany)
+	e.Lose(ReasonSpanEvent, tooMany)
 	for _, i := range children[fitting:] {
 		spans[i].crumbs = true
 	}
@@ -197,13 +197,13 @@ func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segment
 		if !w.Add(&span) {
 			flush(k)
 			if !w.Add(&span) {
-				e.lose(jsonscan.ReasonTooLarge, 1)
+				e.Lose(jsonscan.ReasonTooLarge, 1)
 				first = k + 1
 				continue
 			}
 		}
 		if !spans[i].crumbs {
-			e.lose(ReasonSpanEvent, spans[i].Events().Len())
+			e.Lose(ReasonSpanEvent, spans[i].Events().Len())
 		}
 	}
 	flush(len(which))

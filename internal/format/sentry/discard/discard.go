@@ -76,6 +76,26 @@ type Loss struct {
 	Count  int
 }
 
+// Tally counts the unusable parts of an item or a message.
+type Tally struct {
+	Lost  []Loss
+	Flaws []Flaw
+}
+
+// Lose counts dropped elements, if there are any.
+func (t *Tally) Lose(reason Reason, count int) {
+	if count > 0 {
+		t.Lost = AddLoss(t.Lost, reason, count)
+	}
+}
+
+// Flaw counts flaws of a field, if there are any.
+func (t *Tally) Flaw(field string, count int) {
+	if count > 0 {
+		t.Flaws = AddFlaw(t.Flaws, field, count)
+	}
+}
+
 // AddLoss counts losses of a reason.
 func AddLoss(lost []Loss, reason Reason, count int) []Loss {
 	for i := range lost {

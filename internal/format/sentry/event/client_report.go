@@ -14,8 +14,7 @@ type ClientReport struct {
 	Timestamp jsonscan.Timestamp
 	Events    []LostEvents
 
-	Lost  []discard.Loss // unusable entries
-	Flaws []discard.Flaw
+	discard.Tally // of unusable entries
 }
 
 // LostEvents is an entry of one of the report's four lists.
@@ -59,7 +58,7 @@ func lostEvents(key, outcome string) row[ClientReport] {
 			dst = append(jsonscan.AppendKey(dst, key), '[')
 			for i := range r.Events {
 				if e := &r.Events[i]; e.Outcome == outcome {
-					dst = LostEventEntries.append(appendComma(dst), e)
+					dst = LostEventEntries.Append(appendComma(dst), e)
 				}
 			}
 			if dst[len(dst)-1] == '[' && outcome != OutcomeClientDiscard {
@@ -80,14 +79,10 @@ var LostEventEntries = newTable[LostEvents]("events", nil,
 			e.Quantity, e.counted = n.Value, n.Set
 		},
 		write: func(dst []byte, key string, e *LostEvents) []byte {
-			return appendInt(dst, key, jsonscan.Some(e.Quantity))
+			return appendInt(jsonscan.AppendKey(dst, key), e.Quantity)
 		},
 	},
 ).unprefixed()
-
-// AppendClientReport appends the payload of a "client_report" item to dst. It is the inverse of
-// DecodeClientReport.
-func AppendClientReport(dst []byte, r *ClientReport) []byte { return ClientReports.append(dst, r) }
 
 // ReasonReportNoQuantity: the entry has no quantity from 0 to 2^32-1, or is not an object.
 const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
@@ -95,16 +90,11 @@ const ReasonReportNoQuantity discard.Reason = "client_report_no_quantity"
 // DecodeClientReport decodes the payload of a "client_report" item. The error is a *discard.Error.
 func DecodeClientReport(payload []byte) (*ClientReport, error) {
 	r := &ClientReport{}
-	l := newReader(payload)
-	err := ClientReports.document(l, r)
-	r.Flaws = l.Flaws
-	switch {
-	case err != nil:
-		return nil, err
-	case !l.found:
-		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "client report without a list of events")
+	l, err := ClientReports.decode(payload, r, &r.Flaws)
+	if err == nil && !l.found {
+		err = discard.Errorf(jsonscan.ReasonNothingUsable, "client report without a list of events")
 	}
-	return r, nil
+	return r, err
 }
 
 func (r *ClientReport) event(l *reader, outcome string) {
@@ -113,7 +103,7 @@ func (r *ClientReport) event(l *reader, outcome string) {
 	switch {
 	case l.S.Err != nil:
 	case !e.counted:
-		r.Lost = discard.AddLoss(r.Lost, ReasonReportNoQuantity, 1)
+		r.Lose(ReasonReportNoQuantity, 1)
 	default:
 		e.counted = false
 		r.Events = append(r.Events, e)

@@ -13,8 +13,7 @@ type Container struct {
 	Version        jsonscan.Optional[int64] // absent from many SDKs, else 2
 	IngestSettings IngestSettings
 
-	Lost  []discard.Loss // unusable elements
-	Flaws []discard.Flaw
+	discard.Tally // of unusable elements
 }
 
 // IngestSettings tell the server whether to complete elements from the request: "auto" or "never".
@@ -44,31 +43,40 @@ func (c *LogContainer) Infers() (address, userAgent bool) { return c.infers(true
 // trace_metrics).
 func (c *Container) Infers() (address, userAgent bool) { return c.infers(false) }
 
-// decodeContainer reads a container and its elements. `read` reads one element and returns the
-// reason why it is unusable, or "".
+// elementsOf returns the reader of an element. `read` returns the reason why it is unusable, or "".
+func elementsOf[T any](all *[]T, read func(*T, *reader) discard.Reason) func(*reader) discard.Reason {
+	return func(l *reader) discard.Reason {
+		reason := read(grow(all), l)
+		if reason != "" {
+			shrink(all)
+		}
+		return reason
+	}
+}
+
+// decode reads a container and its elements.
 //
 // Sentry's ingest drops a container if item_count in the item header differs from the number of
 // elements. Here, this is only a flaw, because the elements are unambiguous.
-func decodeContainer[T any](payload []byte, itemCount jsonscan.Optional[int], all *[]T, read func(*T, *reader) discard.Reason) (Container, error) {
-	var c Container
+func (c *Container) decode(payload []byte, itemCount jsonscan.Optional[int], element func(*reader) discard.Reason) error {
 	l := newReader(payload)
-	elements, found := 0, false
+	elements, usable, found := 0, 0, false
 	err := l.Document(func(key []byte) {
 		switch string(key) {
 		default:
-			Containers.member(l, &c, key, new(int))
+			Containers.member(l, c, key, new(int))
 		case "items":
 			found = true
 			skipped := l.List("items", func() {
 				elements++
-				if reason := read(grow(all), l); reason != "" {
-					shrink(all)
-					c.Lost = discard.AddLoss(c.Lost, reason, 1)
+				if reason := element(l); reason != "" {
+					c.Lose(reason, 1)
+				} else {
+					usable++
 				}
 			})
-			if elements += skipped; skipped > 0 {
-				c.Lost = discard.AddLoss(c.Lost, jsonscan.ReasonTooManyElements, skipped)
-			}
+			elements += skipped
+			c.Lose(jsonscan.ReasonTooManyElements, skipped)
 		}
 	})
 	if itemCount.Set && itemCount.Value != elements {
@@ -77,13 +85,13 @@ func decodeContainer[T any](payload []byte, itemCount jsonscan.Optional[int], al
 	c.Flaws = l.Flaws
 	switch {
 	case err != nil:
-		return c, err
+		return err
 	case !found:
-		return c, discard.Errorf(jsonscan.ReasonNothingUsable, "container without items")
-	case len(*all) == 0 && elements > 0:
-		return c, discard.Errorf(c.Lost[0].Reason, "none of %d elements is usable", elements)
+		return discard.Errorf(jsonscan.ReasonNothingUsable, "container without items")
+	case usable == 0 && elements > 0:
+		return discard.Errorf(c.Lost[0].Reason, "none of %d elements is usable", elements)
 	}
-	return c, nil
+	return nil
 }
 
 // containers is the table of Container, except for its elements.
@@ -96,3 +104,61 @@ var ingestSettings = newTable[IngestSettings]("ingest_settings", nil,
 	text("infer_ip", func(s *IngestSettings) *string { return &s.InferIP }),
 	text("infer_user_agent", func(s *IngestSettings) *string { return &s.InferUserAgent }),
 )
+
+// ContainerWriter writes the payloads of containers: spans, logs or metrics. It is the inverse of
+// DecodeSpans, DecodeLogs and DecodeTraceMetrics.
+type ContainerWriter struct {
+	payload  []byte
+	limit    int // bytes of a payload
+	single   int // the same, with one element
+	elements int // in it
+}
+
+// Element is an element of a container.
+type Element interface{ append(dst []byte) []byte }
+
+// NewContainerWriter returns a writer of payloads of at most limit bytes. It reuses the memory of
+// scratch.
+func NewContainerWriter(scratch []byte, limit int) *ContainerWriter {
+	return &ContainerWriter{payload: scratch[:0], limit: limit, single: limit}
+}
+
+// AllowSingle sets the limit of a payload with only one element.
+func (w *ContainerWriter) AllowSingle(limit int) { w.single = max(w.limit, limit) }
+
+// Len returns the number of elements in the payload.
+func (w *ContainerWriter) Len() int { return w.elements }
+
+// Add adds an element to the payload. It reports whether it fits.
+func (w *ContainerWriter) Add(e Element) bool {
+	before := len(w.payload)
+	separator, limit := ",", w.limit
+	if w.elements == 0 {
+		separator, limit = beginOfContainer, w.single
+	}
+	w.payload = e.append(append(w.payload, separator...))
+	if len(w.payload)+len(endOfContainer) > limit {
+		w.payload = w.payload[:before]
+		return false
+	}
+	w.elements++
+	return true
+}
+
+// beginOfContainer tells ingest to complete nothing from the request: its sender is the collector,
+// not the application. Without a version, ingest adds the sender's user agent to logs and metrics
+// (relay-server/src/processing/logs/process.rs).
+const beginOfContainer = `{"version":2,"ingest_settings":{"infer_ip":"never","infer_user_agent":"never"},"items":[`
+
+const endOfContainer = "]}"
+
+// Finish returns the payload (item_count = Len) and begins a new one. The payload is valid until
+// the next Add.
+func (w *ContainerWriter) Finish() []byte {
+	payload := append(w.payload, endOfContainer...)
+	w.payload, w.elements = payload[:0], 0
+	return payload
+}
+
+// Scratch returns the memory of the payload for reuse.
+func (w *ContainerWriter) Scratch() []byte { return w.payload[:0] }

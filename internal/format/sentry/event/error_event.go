@@ -4,7 +4,6 @@ package event
 
 import (
 	"encoding/json"
-	"slices"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -47,10 +46,10 @@ type ErrorEvent struct {
 	// Lists writes the exceptions and the threads in place of Exceptions and Threads. nil = these.
 	Lists ListWriter
 
-	Flaws []discard.Flaw
+	discard.Tally // of a transaction, Lost counts its spans
 }
 
-// ListWriter appends JSON lists of exceptions and of threads.
+// ListWriter appends the elements of the lists of exceptions and of threads.
 type ListWriter interface {
 	AppendExceptions(dst []byte) []byte
 	AppendThreads(dst []byte) []byte
@@ -103,30 +102,25 @@ var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
 // Apple device has no address, ingest sets the sender's, which is the collector's
 // (relay-event-normalization/src/event.rs, normalize_ip_addresses).
 func (s *SDK) NeverInferIP() {
-	i := slices.IndexFunc(s.Rest, func(v NamedValue) bool { return v.Name == "settings" })
-	if i < 0 {
-		s.Rest = append(s.Rest, NamedValue{"settings", neverInferIP})
-		return
+	never := neverInferIP
+	if sent := Member(s.Rest, "settings"); sent != nil {
+		settings := map[string]json.RawMessage{} // few members, all unknown except for infer_ip
+		if json.Unmarshal(sent, &settings) != nil || settings == nil {
+			settings = map[string]json.RawMessage{}
+		}
+		settings["infer_ip"] = json.RawMessage(`"never"`)
+		never, _ = json.Marshal(settings)
 	}
-	settings := map[string]json.RawMessage{} // few members, all unknown except for infer_ip
-	if json.Unmarshal(s.Rest[i].Value, &settings) != nil || settings == nil {
-		settings = map[string]json.RawMessage{}
-	}
-	settings["infer_ip"] = json.RawMessage(`"never"`)
-	s.Rest[i].Value, _ = json.Marshal(settings)
+	carry(&s.Rest, "settings", never)
 }
 
 // InferIP returns the setting infer_ip as ingest reads it: InferNever, InferAuto or InferLegacy. An
 // unknown value means never (relay-event-schema/src/protocol/clientsdk.rs).
 func (s *SDK) InferIP() string {
-	i := slices.IndexFunc(s.Rest, func(v NamedValue) bool { return v.Name == "settings" })
-	if i < 0 {
-		return InferLegacy
-	}
 	var settings struct {
 		InferIP json.RawMessage `json:"infer_ip"`
 	}
-	if json.Unmarshal(s.Rest[i].Value, &settings) != nil {
+	if sent := Member(s.Rest, "settings"); sent == nil || json.Unmarshal(sent, &settings) != nil {
 		return InferLegacy // ingest removes settings that are not an object
 	}
 	switch string(settings.InferIP) {
@@ -212,16 +206,9 @@ func listed(r row[ErrorEvent], appendList func(ListWriter, []byte) []byte) row[E
 // DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a *discard.Error.
 func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	e := &ErrorEvent{}
-	l := newReader(payload)
-	if err := Events.document(l, e); err != nil {
-		return nil, err
-	}
-	e.Flaws = l.Flaws
-	return e, nil
+	_, err := Events.decode(payload, e, &e.Flaws)
+	return e, err
 }
-
-// AppendEvent appends the payload of an "event" item to dst. It is the inverse of DecodeEvent.
-func AppendEvent(dst []byte, e *ErrorEvent) []byte { return Events.append(dst, e) }
 
 // contexts reads all contexts. The context of the trace has a table.
 func (l *reader) contexts(e *ErrorEvent, name string) {
@@ -237,26 +224,186 @@ func (l *reader) contexts(e *ErrorEvent, name string) {
 var traceContext = object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace })
 
 func (e *ErrorEvent) appendContexts(dst []byte, key string) []byte {
-	before := len(dst)
-	dst = append(jsonscan.AppendKey(dst, key), '{')
-	empty := len(dst)
-	dst = traceContext.write(dst, "trace", e)
-	for i := range e.Contexts {
-		dst = e.Contexts[i].append(dst)
-	}
-	if len(dst) == empty {
-		return dst[:before]
-	}
-	return append(dst, '}')
+	return appendFilled(dst, key, "{", "}", func(dst []byte) []byte {
+		return appendNamed(traceContext.write(dst, "trace", e), e.Contexts)
+	})
 }
 
-// appendValues appends a member with a list, unless it is empty.
-func appendValues(dst []byte, key string, appendList func(dst []byte) []byte) []byte {
-	before := len(dst)
-	dst = append(jsonscan.AppendKey(dst, key), `{"values":`...)
-	empty := len(dst) + len("[]")
-	if dst = appendList(dst); len(dst) == empty {
-		return dst[:before]
+// Message is the text of an event, apart from its exceptions.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/message/
+type Message struct {
+	Formatted string
+	Template  string // "order %s failed", if there are parameters
+	Params    []byte // JSON: a list, or an object from Python's logging
+}
+
+// Messages is the table of Message.
+var Messages = newTable[Message]("logentry", nil,
+	text("formatted", func(m *Message) *string { return &m.Formatted }),
+	text("message", func(m *Message) *string { return &m.Template }),
+	anyJSON(KindAny, "params", func(m *Message) *[]byte { return &m.Params }),
+)
+
+// message is the row of "logentry", or "message" in any form: text, or an object as sent by Java.
+// Plain text is the formatted message. An object overwrites an earlier message, text does not.
+func message(at func(*ErrorEvent) *Message) row[ErrorEvent] {
+	return row[ErrorEvent]{
+		key: "logentry", aliases: []string{"message", "sentry.interfaces.Message"},
+		read: func(l *reader, e *ErrorEvent, _ string) { l.message(at(e)) },
+		write: func(dst []byte, key string, e *ErrorEvent) []byte {
+			m := at(e)
+			if m.Formatted == "" && m.Template == "" {
+				return dst
+			}
+			return Messages.Append(jsonscan.AppendKey(dst, key), m)
+		},
 	}
-	return append(dst, '}')
+}
+
+func (l *reader) message(m *Message) {
+	const field = "message"
+	switch l.S.Peek() {
+	case '{':
+	case 'f': // false is no message (relay-event-schema/src/protocol/logentry.rs)
+		l.TypeMismatch(field)
+		return
+	default:
+		if text := l.lenientText(field); m.Formatted == "" && m.Template == "" {
+			m.Formatted = text
+		}
+		return
+	}
+	var sent Message
+	Messages.read(l, &sent)
+	if sent.Formatted == "" && len(sent.Params) == 0 { // no parameters: the template is the message
+		sent.Formatted, sent.Template = sent.Template, ""
+	}
+	if sent.Formatted != "" || sent.Template != "" {
+		*m = sent
+	}
+}
+
+// Text returns the formatted message. If there is none, it formats the template, or returns it if
+// that is impossible, as ingest does.
+func (m *Message) Text() string {
+	if m.Formatted != "" {
+		return m.Formatted
+	}
+	if formatted, ok := FormatMessage(m.Template, m.Params); ok {
+		return formatted
+	}
+	return m.Template
+}
+
+// levels are the levels of events and breadcrumbs that Sentry's ingest reads, and the words that it
+// stores for them. It compares words exactly: it removes "warn", "Warning" and all others, so that
+// an event has its default, error (transactions: info), and a breadcrumb has info
+// (relay-event-schema/src/protocol/types.rs, Level; relay-event-normalization/src/event.rs).
+var levels = map[string]string{
+	"debug": "debug", "info": "info", "warning": "warning", "error": "error", "fatal": "fatal",
+	"log":      "info",  // console.log in JavaScript
+	"critical": "fatal", // Python's logging, Monolog
+	// Python's logging, sent by raven. Ingest reads only these five numbers, and only as integers:
+	// neither 25 nor 40.0.
+	"10": "debug", "20": "info", "30": "warning", "40": "error", "50": "fatal",
+}
+
+// LevelOf returns the word that Sentry's ingest stores for a level, or "" if ingest removes it. The
+// text is a word, or a number as written. A number in quotes is read as the number, although ingest
+// removes it: the meaning is clear.
+func LevelOf(text string) string { return levels[text] }
+
+// level reads a level. Words are kept as sent, numbers of Python's logging become words.
+func level(s Source, field string) string {
+	text := s.ID(field)
+	if word := LevelOf(text); word != "" && jsonscan.IsDigit(text[0]) {
+		return word
+	}
+	return text
+}
+
+// TraceContext is contexts.trace: the trace and span of an event. The event ID is not a trace ID.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/contexts/#trace-context
+type TraceContext struct {
+	TraceID      string // 32 lower-case hex digits, "" if invalid
+	SpanID       string // 16 lower-case hex digits, "" if invalid
+	ParentSpanID string
+	Op           string
+	Origin       string
+	Status       string
+	SampleRand   jsonscan.Optional[float64]
+	Data         []NamedValue
+	Rest         []NamedValue
+}
+
+// TraceContexts is the table of TraceContext. Ingest retains unknown members.
+var TraceContexts = newTable("contexts.trace", func(t *TraceContext) *[]NamedValue { return &t.Rest },
+	textAs(Source.TraceID, "trace_id", func(t *TraceContext) *string { return &t.TraceID }),
+	textAs(Source.SpanID, "span_id", func(t *TraceContext) *string { return &t.SpanID }),
+	textAs(Source.SpanID, "parent_span_id", func(t *TraceContext) *string { return &t.ParentSpanID }),
+	text("op", func(t *TraceContext) *string { return &t.Op }),
+	text("origin", func(t *TraceContext) *string { return &t.Origin }),
+	textAs(Source.ID, "status", func(t *TraceContext) *string { return &t.Status }),
+	float("sample_rand", func(t *TraceContext) *jsonscan.Optional[float64] { return &t.SampleRand }),
+	named("data", func(t *TraceContext) *[]NamedValue { return &t.Data }),
+	ignored[TraceContext]("type"), // "trace"
+).keepingUnknown()
+
+// Breadcrumb is an occurrence before an event. Lists start with the oldest.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/breadcrumbs/
+type Breadcrumb struct {
+	Timestamp jsonscan.Timestamp
+	Type      string // default, debug, error, navigation, http, info, query, transaction, ui, user
+	Category  string // ui.click, console, httplib, …
+	Level     string
+	Message   string
+	Data      []byte // JSON object
+	Rest      []NamedValue
+}
+
+// Breadcrumbs is the table of Breadcrumb.
+var Breadcrumbs = newTable("breadcrumbs", func(b *Breadcrumb) *[]NamedValue { return &b.Rest },
+	instant("timestamp", func(b *Breadcrumb) *jsonscan.Timestamp { return &b.Timestamp }),
+	text("type", func(b *Breadcrumb) *string { return &b.Type }),
+	text("category", func(b *Breadcrumb) *string { return &b.Category }),
+	textAs(level, "level", func(b *Breadcrumb) *string { return &b.Level }),
+	text("message", func(b *Breadcrumb) *string { return &b.Message }),
+	carried[Breadcrumb](KindText, "event_id"), // JavaScript before version 8: an earlier event
+	carried[Breadcrumb](KindText, "origin"),
+	anyJSON(KindObject, "data", func(b *Breadcrumb) *[]byte { return &b.Data }),
+)
+
+// HTTPRequest is the request that the server was handling, or the page in the browser.
+// https://develop.sentry.dev/sdk/data-model/event-payloads/request/
+type HTTPRequest struct {
+	URL         string
+	Method      string
+	QueryString []byte // JSON: text, an object (raven, browsers) or a list of pairs
+	Fragment    string
+	Headers     []Tag
+	Cookies     []byte // JSON: text, an object or a list of pairs
+	Env         []byte // JSON object: the CGI environment
+	Data        []byte // JSON: the body
+	Rest        []NamedValue
+}
+
+// Requests is the table of HTTPRequest.
+var Requests = newTable("request", func(r *HTTPRequest) *[]NamedValue { return &r.Rest },
+	text("url", func(r *HTTPRequest) *string { return &r.URL }),
+	text("method", func(r *HTTPRequest) *string { return &r.Method }),
+	anyJSON(KindAny, "query_string", func(r *HTTPRequest) *[]byte { return &r.QueryString }),
+	text("fragment", func(r *HTTPRequest) *string { return &r.Fragment }),
+	headers("headers", func(r *HTTPRequest) *[]Tag { return &r.Headers }),
+	anyJSON(KindAny, "cookies", func(r *HTTPRequest) *[]byte { return &r.Cookies }),
+	anyJSON(KindObject, "env", func(r *HTTPRequest) *[]byte { return &r.Env }),
+	anyJSON(KindAny, "data", func(r *HTTPRequest) *[]byte { return &r.Data }),
+	carried[HTTPRequest](KindText, "protocol"),
+	carried[HTTPRequest](KindText, "api_target"), // graphql
+	carried[HTTPRequest](KindCount, "body_size"),
+	carried[HTTPRequest](KindText, "inferred_content_type"),
+)
+
+// IsEmpty reports whether nothing of the request is known, except for a fragment.
+func (r *HTTPRequest) IsEmpty() bool {
+	return r.URL == "" && r.Method == "" && len(r.QueryString)+len(r.Headers)+len(r.Data)+len(r.Cookies)+len(r.Env)+len(r.Rest) == 0
 }

@@ -18,16 +18,16 @@ func TestAppendEventForgetsNoField(t *testing.T) {
 	for _, name := range []string{"all-fields-event", "event-native", "event-python-attachments"} {
 		sent, err := DecodeEvent(caseItem(t, name, sentry.ItemEvent))
 		require.NoError(t, err)
-		payload := AppendEvent([]byte("before"), sent)[len("before"):]
+		payload := Events.Append([]byte("before"), sent)[len("before"):]
 		require.True(t, json.Valid(payload), "%s", payload)
 		back, err := DecodeEvent(payload)
 		require.NoError(t, err)
 		sent.Flaws = nil                                                        // of fields that were dropped
 		sent.Timestamp.WholeSeconds, back.Timestamp.WholeSeconds = false, false // of RFC 3339
 		assert.Equal(t, sent, back, name)
-		assert.Equal(t, string(payload), string(AppendEvent(nil, back)))
+		assert.Equal(t, string(payload), string(Events.Append(nil, back)))
 	}
-	assert.Equal(t, "{}", string(AppendEvent(nil, &ErrorEvent{})))
+	assert.Equal(t, "{}", string(Events.Append(nil, &ErrorEvent{})))
 }
 
 // TestFingerprint: Sentry accepts numbers and booleans, and drops other elements.
@@ -54,6 +54,6 @@ func TestNeverInferIP(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, test.means, e.SDK.InferIP(), test.sent)
 		e.SDK.NeverInferIP()
-		require.Contains(t, string(AppendEvent(nil, e)), `"sdk":{"name":"n","settings":`+test.written+`}`, test.sent)
+		require.Contains(t, string(Events.Append(nil, e)), `"sdk":{"name":"n","settings":`+test.written+`}`, test.sent)
 	}
 }

@@ -66,11 +66,34 @@ type Visitor interface {
 	JSON(key string, json []byte)
 }
 
-// Rows of each kind. `at` returns the place of the value in the model.
+// field is a row of a value that may be absent. `at` returns the place of the value in the model;
+// write and visit are called only if the value is set.
+func field[T, V any](kind Kind, key string, at func(*T) *V, read func(Source, string) V, isSet func(*V) bool,
+	write func(dst []byte, key string, v V) []byte, visit func(v Visitor, key string, value V),
+) row[T] {
+	return row[T]{
+		key: key, kind: kind,
+		set: func(s Source, t *T, name string) { *at(t) = read(s, name) },
+		write: func(dst []byte, key string, t *T) []byte {
+			if value := at(t); isSet(value) {
+				return write(dst, key, *value)
+			}
+			return dst
+		},
+		visit: func(v Visitor, key string, t *T) {
+			if value := at(t); isSet(value) {
+				visit(v, key, *value)
+			}
+		},
+	}
+}
+
+func isFilled[V any](list *[]V) bool { return len(*list) > 0 }
 
 func text[T any](key string, at func(*T) *string) row[T] { return textAs(Source.Text, key, at) }
 
-// textAs is a text in one of its forms: an ID, a UUID.
+// textAs is a text in one of its forms: an ID, a UUID. Most fields are texts, so that the calls of
+// field would take time.
 func textAs[T any](form func(Source, string) string, key string, at func(*T) *string) row[T] {
 	return row[T]{
 		key: key, kind: KindText,
@@ -93,14 +116,7 @@ func requiredText[T any](form func(Source, string) string, key string, at func(*
 
 // identifier is a text that many SDKs send as a number.
 func identifier[T any](key string, at func(*T) *string) row[T] {
-	r := textAs(Source.ID, key, at)
-	r.kind = KindID
-	r.visit = func(v Visitor, key string, t *T) {
-		if text := *at(t); text != "" {
-			v.ID(key, text)
-		}
-	}
-	return r
+	return field(KindID, key, at, Source.ID, func(text *string) bool { return *text != "" }, jsonscan.AppendText, Visitor.ID)
 }
 
 func flag[T any](key string, at func(*T) *jsonscan.Optional[bool]) row[T] {
@@ -108,82 +124,44 @@ func flag[T any](key string, at func(*T) *jsonscan.Optional[bool]) row[T] {
 }
 
 func integer[T any](key string, at func(*T) *jsonscan.Optional[int64]) row[T] {
-	return optional(KindInt, key, at, Source.Int, func(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }, Visitor.Int)
+	return optional(KindInt, key, at, Source.Int, appendInt, Visitor.Int)
 }
 
 func float[T any](key string, at func(*T) *jsonscan.Optional[float64]) row[T] {
 	return optional(KindFloat, key, at, Source.Float, jsonscan.AppendFloat, Visitor.Float)
 }
 
-// optional is a value that may be absent.
 func optional[T, V any](kind Kind, key string, at func(*T) *jsonscan.Optional[V],
 	read func(Source, string) jsonscan.Optional[V], write func([]byte, V) []byte, visit func(Visitor, string, V),
 ) row[T] {
-	return row[T]{
-		key: key, kind: kind,
-		set: func(s Source, t *T, name string) { *at(t) = read(s, name) },
-		write: func(dst []byte, key string, t *T) []byte {
-			if v := at(t); v.Set {
-				return write(jsonscan.AppendKey(dst, key), v.Value)
-			}
-			return dst
+	return field(kind, key, at, read, func(v *jsonscan.Optional[V]) bool { return v.Set },
+		func(dst []byte, key string, v jsonscan.Optional[V]) []byte {
+			return write(jsonscan.AppendKey(dst, key), v.Value)
 		},
-		visit: func(v Visitor, key string, t *T) {
-			if value := at(t); value.Set {
-				visit(v, key, value.Value)
-			}
-		},
-	}
+		func(to Visitor, key string, v jsonscan.Optional[V]) { visit(to, key, v.Value) })
 }
+
+func appendInt(dst []byte, number int64) []byte { return strconv.AppendInt(dst, number, 10) }
 
 // position is a line or a column. 0 means none.
 func position[T any](key string, at func(*T) *uint32) row[T] {
-	return row[T]{
-		key: key, kind: KindPosition,
-		set: func(s Source, t *T, name string) { *at(t) = s.Lineno(name) },
-		write: func(dst []byte, key string, t *T) []byte {
-			if number := *at(t); number != 0 {
-				return strconv.AppendUint(jsonscan.AppendKey(dst, key), uint64(number), 10)
-			}
-			return dst
+	return field(KindPosition, key, at, Source.Lineno, func(number *uint32) bool { return *number != 0 },
+		func(dst []byte, key string, number uint32) []byte {
+			return appendInt(jsonscan.AppendKey(dst, key), int64(number))
 		},
-		visit: func(v Visitor, key string, t *T) {
-			if number := *at(t); number != 0 {
-				v.Int(key, int64(number))
-			}
-		},
-	}
+		func(v Visitor, key string, number uint32) { v.Int(key, int64(number)) })
 }
 
 func address[T any](key string, at func(*T) *jsonscan.Address) row[T] {
-	return row[T]{
-		key: key, kind: KindAddress,
-		set: func(s Source, t *T, name string) { *at(t) = s.Address(name) },
-		write: func(dst []byte, key string, t *T) []byte {
-			if a := at(t); a.Set {
-				return jsonscan.AppendAddress(dst, key, a.Value)
-			}
-			return dst
+	return field(KindAddress, key, at, Source.Address, func(a *jsonscan.Address) bool { return a.Set },
+		func(dst []byte, key string, a jsonscan.Address) []byte {
+			return jsonscan.AppendAddress(dst, key, a.Value)
 		},
-		visit: func(v Visitor, key string, t *T) {
-			if a := at(t); a.Set {
-				v.Address(key, a.Value)
-			}
-		},
-	}
+		func(v Visitor, key string, a jsonscan.Address) { v.Address(key, a.Value) })
 }
 
 func instant[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
-	return row[T]{
-		key: key, kind: KindTime,
-		set:   func(s Source, t *T, name string) { *at(t) = s.Time(name) },
-		write: func(dst []byte, key string, t *T) []byte { return appendTime(dst, key, *at(t)) },
-		visit: func(v Visitor, key string, t *T) {
-			if instant := at(t); instant.Set {
-				v.Time(key, *instant)
-			}
-		},
-	}
+	return field(KindTime, key, at, Source.Time, func(t *jsonscan.Timestamp) bool { return t.Set }, appendTime, Visitor.Time)
 }
 
 // dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): it rejects the whole
@@ -199,17 +177,15 @@ func dateTime[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
 	return r
 }
 
-func texts[T any](key string, at func(*T) *[]string) row[T] {
-	return row[T]{
-		key: key, kind: KindTexts,
-		set:   func(s Source, t *T, name string) { *at(t) = s.Texts(name) },
-		write: func(dst []byte, key string, t *T) []byte { return appendTexts(dst, key, *at(t)) },
-		visit: func(v Visitor, key string, t *T) {
-			if texts := *at(t); len(texts) > 0 {
-				v.Texts(key, texts)
-			}
-		},
+func appendTime(dst []byte, key string, t jsonscan.Timestamp) []byte {
+	if !t.Set {
+		return dst
 	}
+	return jsonscan.AppendSeconds(jsonscan.AppendKey(dst, key), t.UnixNano)
+}
+
+func texts[T any](key string, at func(*T) *[]string) row[T] {
+	return field(KindTexts, key, at, Source.Texts, isFilled, appendTexts, Visitor.Texts)
 }
 
 // lenientTexts is a list of texts. Sentry also accepts numbers and booleans, in Python's form, and
@@ -244,18 +220,18 @@ func lenientTexts[T any](key string, at func(*T) *[]string) row[T] {
 	return r
 }
 
+func appendTexts(dst []byte, key string, texts []string) []byte {
+	dst = append(jsonscan.AppendKey(dst, key), '[')
+	for _, text := range texts {
+		dst = jsonscan.AppendJSONText(appendComma(dst), text)
+	}
+	return append(dst, ']')
+}
+
 // anyJSON is a value of the kind KindObject, KindList or KindAny.
 func anyJSON[T any](kind Kind, key string, at func(*T) *[]byte) row[T] {
-	return row[T]{
-		key: key, kind: kind,
-		set:   func(s Source, t *T, name string) { *at(t) = s.JSON(kind, name) },
-		write: func(dst []byte, key string, t *T) []byte { return jsonscan.AppendRaw(dst, key, *at(t)) },
-		visit: func(v Visitor, key string, t *T) {
-			if json := *at(t); len(json) > 0 {
-				v.JSON(key, json)
-			}
-		},
-	}
+	read := func(s Source, name string) []byte { return s.JSON(kind, name) }
+	return field(kind, key, at, read, isFilled, jsonscan.AppendRaw, Visitor.JSON)
 }
 
 // carried is a field of the rest: no code uses its value.
@@ -266,21 +242,35 @@ func ignored[T any](key string) row[T] {
 	return row[T]{key: key, read: func(l *reader, _ *T, _ string) { l.S.Skip() }}
 }
 
+// parsed is a value with its own reader and writer, and without an attribute of its own.
+func parsed[T, V any](key string, at func(*T) *V, read func(l *reader, name string) V, write func(dst []byte, key string, v V) []byte) row[T] {
+	return row[T]{
+		key:   key,
+		read:  func(l *reader, t *T, name string) { *at(t) = read(l, name) },
+		write: func(dst []byte, key string, t *T) []byte { return write(dst, key, *at(t)) },
+	}
+}
+
 // object is a nested object that is part of the model.
 func object[T, U any](key string, table *Table[U], at func(*T) *U) row[T] {
 	return row[T]{
 		key:  key,
 		read: func(l *reader, t *T, _ string) { table.read(l, at(t)) },
 		write: func(dst []byte, key string, t *T) []byte {
-			before := len(dst)
-			dst = append(jsonscan.AppendKey(dst, key), '{')
-			empty := len(dst)
-			if dst = table.appendMembers(dst, at(t)); len(dst) == empty {
-				return dst[:before]
-			}
-			return append(dst, '}')
+			return appendFilled(dst, key, "{", "}", func(dst []byte) []byte { return table.appendMembers(dst, at(t)) })
 		},
 	}
+}
+
+// appendFilled appends a member with the content between two brackets, unless there is no content.
+func appendFilled(dst []byte, key, begin, end string, content func(dst []byte) []byte) []byte {
+	before := len(dst)
+	dst = append(jsonscan.AppendKey(dst, key), begin...)
+	empty := len(dst)
+	if dst = content(dst); len(dst) == empty {
+		return dst[:before]
+	}
+	return append(dst, end...)
 }
 
 // pointer is a nested object that may be absent. An empty object is present.
@@ -294,7 +284,7 @@ func pointer[T, U any](kind Kind, key string, table *Table[U], at func(*T) **U) 
 		},
 		write: func(dst []byte, key string, t *T) []byte {
 			if u := *at(t); u != nil {
-				return table.append(jsonscan.AppendKey(dst, key), u)
+				return table.Append(jsonscan.AppendKey(dst, key), u)
 			}
 			return dst
 		},
@@ -310,7 +300,7 @@ func list[T, U any](kind Kind, key string, table *Table[U], at func(*T) *[]U, us
 			l.List(name, func() { readElement(l, table, at(t), usable) })
 		},
 		write: func(dst []byte, key string, t *T) []byte {
-			return appendList(jsonscan.AppendKey(dst, key), table, *at(t))
+			return append(appendElements(append(jsonscan.AppendKey(dst, key), '['), table, *at(t)), ']')
 		},
 	}
 }
@@ -325,13 +315,13 @@ func values[T, U any](key string, table *Table[U], at func(*T) *[]U, usable func
 			l.Values(name, func() { readElement(l, table, at(t), usable) }, func(key string) { l.unmapped(name, []byte(key)) })
 		},
 		write: func(dst []byte, key string, t *T) []byte {
-			if len(*at(t)) == 0 {
-				return dst
-			}
-			dst = append(jsonscan.AppendKey(dst, key), `{"values":`...)
-			return append(appendList(dst, table, *at(t)), '}')
+			return appendValues(dst, key, func(dst []byte) []byte { return appendElements(dst, table, *at(t)) })
 		},
 	}
+}
+
+func appendValues(dst []byte, key string, content func(dst []byte) []byte) []byte {
+	return appendFilled(dst, key, `{"values":[`, "]}", content)
 }
 
 func readElement[U any](l *reader, table *Table[U], all *[]U, usable func(*U) bool) {
@@ -351,10 +341,18 @@ func grow[U any](all *[]U) *U {
 // shrink removes the last element, which is unusable.
 func shrink[U any](all *[]U) { *all = (*all)[:len(*all)-1] }
 
-func appendList[U any](dst []byte, table *Table[U], all []U) []byte {
-	dst = append(dst, '[')
+// appendElements appends objects to the list at the end of dst.
+func appendElements[U any](dst []byte, table *Table[U], all []U) []byte {
 	for i := range all {
-		dst = table.append(appendComma(dst), &all[i])
+		dst = table.Append(appendComma(dst), &all[i])
 	}
-	return append(dst, ']')
+	return dst
+}
+
+// appendComma separates the elements of the list at the end of dst.
+func appendComma(dst []byte) []byte {
+	if dst[len(dst)-1] == '[' {
+		return dst
+	}
+	return append(dst, ',')
 }

@@ -23,7 +23,7 @@ func rewriteEvent(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AppendEvent(nil, e), nil
+	return Events.Append(nil, e), nil
 }
 
 func FuzzTransaction(f *testing.F) { fuzzItem(f, rewriteTransaction, sentry.ItemTransaction) }
@@ -47,7 +47,7 @@ func rewriteSpan(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return standaloneSpans.append(nil, s), nil
+	return standaloneSpans.Append(nil, s), nil
 }
 
 func FuzzSpans(f *testing.F) { fuzzItem(f, rewriteSpans, sentry.ItemSpan) }
@@ -102,7 +102,7 @@ func rewriteSession(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return SessionUpdates.append(nil, s), nil
+	return SessionUpdates.Append(nil, s), nil
 }
 
 func FuzzSessions(f *testing.F) { fuzzItem(f, rewriteSessions, sentry.ItemSessions) }
@@ -112,7 +112,7 @@ func rewriteSessions(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AppendSessions(nil, s), nil
+	return SessionCounts.Append(nil, s), nil
 }
 
 func FuzzCheckIn(f *testing.F) { fuzzItem(f, rewriteCheckIn, sentry.ItemCheckIn) }
@@ -122,7 +122,7 @@ func rewriteCheckIn(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AppendCheckIn(nil, c), nil
+	return CheckIns.Append(nil, c), nil
 }
 
 func FuzzClientReport(f *testing.F) { fuzzItem(f, rewriteClientReport, sentry.ItemClientReport) }
@@ -132,7 +132,7 @@ func rewriteClientReport(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AppendClientReport(nil, r), nil
+	return ClientReports.Append(nil, r), nil
 }
 
 func FuzzUserReport(f *testing.F) { fuzzItem(f, rewriteUserReport, sentry.ItemUserReport) }
@@ -142,7 +142,7 @@ func rewriteUserReport(payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return AppendUserReport(nil, r), nil
+	return UserReports.Append(nil, r), nil
 }
 
 // fuzzItem fuzzes an item with the recorded items as seeds.

@@ -39,13 +39,9 @@ const (
 // *discard.Error.
 //
 // Sentry's ingest drops elements without time, trace ID or level. Here, this is at most a flaw.
-func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (c *LogContainer, err error) {
-	c = &LogContainer{}
-	c.Container, err = decodeContainer(payload, itemCount, &c.Logs, (*Log).read)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (*LogContainer, error) {
+	c := &LogContainer{}
+	return c, c.decode(payload, itemCount, elementsOf(&c.Logs, (*Log).read))
 }
 
 // logs is the table of Log. Sentry requires time, trace ID, level and body.
@@ -63,14 +59,12 @@ var Logs = newTable[Log]("items", nil,
 	attributes(func(l *Log) (*[]Attribute, []byte) { return &l.Attributes, l.Shared }),
 ).unprefixed()
 
-func (l *Log) append(dst []byte) []byte { return Logs.append(dst, l) }
+func (l *Log) append(dst []byte) []byte { return Logs.Append(dst, l) }
 
 // read reads one element.
 func (l *Log) read(r *reader) discard.Reason {
-	isObject := r.S.Peek() == '{'
-	Logs.read(r, l)
 	switch {
-	case !isObject:
+	case !Logs.read(r, l):
 		return ReasonLogNoObject
 	case !l.hasBody:
 		return ReasonLogNoBody

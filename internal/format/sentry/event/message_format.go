@@ -8,16 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Sentry's ingest formats messages with the crate dynfmt 0.2
-// (relay-event-normalization/src/logentry.rs). The test of this file has its patterns for
-// placeholders (src/python.rs, src/curly.rs).
+// (relay-event-normalization/src/logentry.rs).
 
 const (
 	// maxFormatted is the limit of ingest, in bytes: 8,192 characters of up to four bytes. It does
@@ -49,16 +47,16 @@ const (
 // The text is at most four times as long as template and parameters together, plus 1 KiB. Longer
 // ones are not formatted, although ingest might.
 func FormatMessage(template string, params []byte) (formatted string, ok bool) {
-	next := nextCurly
+	pattern := curlyPlaceholder
 	if strings.Contains(template, "%") {
-		next = nextPython
+		pattern = pythonPlaceholder
 	}
 	// A longer template could only become short enough if its parameter names are long.
-	if len(template) > maxFormatted || len(params) > maxParams {
+	if len(params) == 0 || len(template) > maxFormatted || len(params) > maxParams {
 		return "", false
 	}
-	p, found := next(template, 0)
-	if !found {
+	places := pattern.FindAllStringSubmatchIndex(template, -1)
+	if len(places) == 0 {
 		return "", false
 	}
 	args, ok := newArguments(params)
@@ -68,12 +66,12 @@ func FormatMessage(template string, params []byte) (formatted string, ok bool) {
 	limit := min(maxFormatted, formattedGrowth*(len(template)+len(params))+formattedSpare)
 	var text []byte
 	end := 0
-	for ; found; p, found = next(template, end) {
-		text = append(text, template[end:p.start]...)
-		if text, ok = args.append(text, &p); !ok || len(text) > limit {
+	for _, place := range places {
+		text = append(text, template[end:place[0]]...)
+		if text, ok = args.append(text, placeholderAt(template, place)); !ok || len(text) > limit {
 			return "", false
 		}
-		end = p.end
+		end = place[1]
 	}
 	if text = append(text, template[end:]...); len(text) > limit {
 		return "", false
@@ -81,116 +79,36 @@ func FormatMessage(template string, params []byte) (formatted string, ok bool) {
 	return string(text), true
 }
 
+// The placeholders of Python: "%", then optionally a name in parentheses, flags, a width, a
+// precision and lengths, then the type. The patterns are those of dynfmt 0.2 (src/python.rs,
+// src/curly.rs). Rust's \w and \d are Unicode, and its extended syntax omits the blank of the flags:
+// "100% done" is text.
+var (
+	pythonPlaceholder = regexp.MustCompile(`%(?:\((` + word + `)\))?([#0\-+]*)?(?:\*|\p{Nd}+)?(?:.(?:\*|\p{Nd}+))?[hlL]*([diouxXeEfFgGcrs%])`)
+	curlyPlaceholder  = regexp.MustCompile(`\{(` + word + `)?\}`)
+)
+
+const word = `[\pL\pM\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}]+`
+
 // placeholder is the place of a parameter in a template.
 type placeholder struct {
-	start, end int
-	key        string // "" = the next parameter
-	kind       byte   // Python's conversion type, or inBraces
-	alternate  bool   // the flag "#"
+	key       string // "" = the next parameter
+	kind      byte   // Python's conversion type, or inBraces
+	alternate bool   // the flag "#"
 }
 
 const inBraces = '{'
 
-// nextCurly returns the next "{}", "{0}" or "{name}" from a position.
-func nextCurly(text string, from int) (p placeholder, ok bool) {
-	for {
-		open := strings.IndexByte(text[from:], '{')
-		if open < 0 {
-			return p, false
-		}
-		open += from
-		from = skip(text, open+1, isWord)
-		if from < len(text) && text[from] == '}' {
-			return placeholder{start: open, end: from + 1, key: text[open+1 : from], kind: inBraces}, true
-		}
+// placeholderAt returns the placeholder at a match of its pattern.
+func placeholderAt(template string, match []int) placeholder {
+	p := placeholder{kind: inBraces}
+	if match[2] >= 0 {
+		p.key = template[match[2]:match[3]]
 	}
-}
-
-// nextPython returns the next placeholder of Python from a position: "%", then optionally a name in
-// parentheses, flags, a width, a precision and lengths, then the type.
-func nextPython(text string, from int) (p placeholder, ok bool) {
-	for {
-		start := strings.IndexByte(text[from:], '%')
-		if start < 0 {
-			return p, false
-		}
-		start += from
-		from = start + 1
-		if from < len(text) && text[from] == '(' {
-			end := skip(text, from+1, isWord)
-			if end > from+1 && end < len(text) && text[end] == ')' {
-				if p, ok = conversion(text, end+1); ok {
-					p.start, p.key = start, text[from+1:end]
-					return p, true
-				}
-			}
-		}
-		if p, ok = conversion(text, from); ok {
-			p.start = start
-			return p, true
-		}
+	if len(match) > 4 {
+		p.kind, p.alternate = template[match[6]], match[4] >= 0 && strings.Contains(template[match[4]:match[5]], "#")
 	}
-}
-
-// conversion reads a placeholder of Python after its name. The pattern tries each width and
-// precision, the longest first, and none; only those that can lead to a type are tried here.
-func conversion(text string, at int) (p placeholder, ok bool) {
-	flags := at
-	for at < len(text) && strings.IndexByte("#0-+", text[at]) >= 0 { // no blank: "100% done" is text
-		at++
-	}
-	p.alternate = strings.Contains(text[flags:at], "#")
-	if strings.HasPrefix(text[at:], "*") && p.precise(text, at+1) {
-		return p, true
-	}
-	width := skip(text, at, unicode.IsDigit)
-	if p.precise(text, width) {
-		return p, true
-	}
-	// The last digit may be the dot of the precision "*".
-	return p, width > at && strings.HasPrefix(text[width:], "*") && p.typed(text, width+1)
-}
-
-// precise reads an optional precision and the type. Any character counts as the dot: the type of
-// "%x3d" is d.
-func (p *placeholder) precise(text string, at int) bool {
-	if dot, size := utf8.DecodeRuneInString(text[at:]); size > 0 && dot != '\n' {
-		after := at + size
-		if strings.HasPrefix(text[after:], "*") && p.typed(text, after+1) {
-			return true
-		}
-		if end := skip(text, after, unicode.IsDigit); end > after && p.typed(text, end) {
-			return true
-		}
-	}
-	return p.typed(text, at)
-}
-
-// typed reads lengths, which have no meaning, and the type.
-func (p *placeholder) typed(text string, at int) bool {
-	for at < len(text) && strings.IndexByte("hlL", text[at]) >= 0 {
-		at++
-	}
-	if at == len(text) || strings.IndexByte("diouxXeEfFgGcrs%", text[at]) < 0 {
-		return false
-	}
-	p.kind, p.end = text[at], at+1
-	return true
-}
-
-// skip returns the end of a run of characters.
-func skip(text string, at int, is func(rune) bool) int {
-	for i, r := range text[at:] {
-		if !is(r) {
-			return at + i
-		}
-	}
-	return len(text)
-}
-
-// isWord reports whether \w matches the character in a pattern of Rust.
-func isWord(r rune) bool {
-	return r == '_' || unicode.In(r, unicode.L, unicode.M, unicode.Nd, unicode.Nl, unicode.Pc) || r == 0x200c || r == 0x200d
+	return p
 }
 
 // arguments are the parameters of a message.
@@ -232,7 +150,7 @@ func (a *arguments) of(name string) any {
 }
 
 // append appends the parameter of a placeholder, or returns false if it is missing or null.
-func (a *arguments) append(dst []byte, p *placeholder) ([]byte, bool) {
+func (a *arguments) append(dst []byte, p placeholder) ([]byte, bool) {
 	if p.kind == '%' { // without a parameter
 		return append(dst, '%'), true
 	}

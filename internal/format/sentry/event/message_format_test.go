@@ -5,8 +5,6 @@ package event
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -15,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/relaytest"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // messageCases have the texts of Sentry's own library, sentry-relay 0.10.1 (TestFormatMessageOracle
@@ -164,61 +161,6 @@ func TestFormatMessageBounded(t *testing.T) {
 	}
 }
 
-// pythonPattern and curlyPattern are those of dynfmt 0.2 (src/python.rs, src/curly.rs). Rust's \w
-// and \d are Unicode, and its extended syntax omits the blank of the flags.
-var (
-	pythonPattern = regexp.MustCompile(`%(?:\((` + wordPattern + `+)\))?([#0\-+]*)?(?:\*|\p{Nd}+)?(?:.(?:\*|\p{Nd}+))?[hlL]*([diouxXeEfFgGcrs%])`)
-	curlyPattern  = regexp.MustCompile(`\{(` + wordPattern + `+)?\}`)
-)
-
-const wordPattern = `[\pL\pM\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}]`
-
-// requireSamePlaceholders compares the placeholders of a template with those of the patterns.
-func requireSamePlaceholders(t *testing.T, template string) {
-	if !utf8.ValidString(template) {
-		return
-	}
-	text := func(match []int, group int) string {
-		if match[2*group] < 0 {
-			return ""
-		}
-		return template[match[2*group]:match[2*group+1]]
-	}
-	var want, got []placeholder
-	for _, m := range pythonPattern.FindAllStringSubmatchIndex(template, -1) {
-		want = append(want, placeholder{m[0], m[1], text(m, 1), text(m, 3)[0], strings.Contains(text(m, 2), "#")})
-	}
-	for p, ok := nextPython(template, 0); ok; p, ok = nextPython(template, p.end) {
-		got = append(got, p)
-	}
-	require.Equal(t, want, got, "%q", template)
-	want, got = nil, nil
-	for _, m := range curlyPattern.FindAllStringSubmatchIndex(template, -1) {
-		want = append(want, placeholder{m[0], m[1], text(m, 1), inBraces, false})
-	}
-	for p, ok := nextCurly(template, 0); ok; p, ok = nextCurly(template, p.end) {
-		got = append(got, p)
-	}
-	require.Equal(t, want, got, "%q", template)
-}
-
-// TestPlaceholders: the readers find the same placeholders as the patterns of ingest.
-func TestPlaceholders(t *testing.T) {
-	random := rand.New(rand.NewPCG(39, 2))
-	templates := 20_000
-	if testsize.Full() {
-		templates = 1_000_000
-	}
-	alphabet := []rune("%%%%{{}}()0123456789*.- +#hlLdsxer_aéٱ٣\n ")
-	for range templates {
-		template := make([]rune, 1+random.IntN(14))
-		for i := range template {
-			template[i] = alphabet[random.IntN(len(alphabet))]
-		}
-		requireSamePlaceholders(t, string(template))
-	}
-}
-
 func FuzzFormatMessage(f *testing.F) {
 	for _, c := range messageCases {
 		f.Add(c.template, []byte(c.params))
@@ -229,7 +171,6 @@ func FuzzFormatMessage(f *testing.F) {
 		if !ok {
 			require.Empty(t, formatted)
 		}
-		requireSamePlaceholders(t, template)
 		if utf8.ValidString(template) {
 			require.True(t, utf8.ValidString(formatted))
 		}

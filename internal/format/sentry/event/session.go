@@ -3,6 +3,8 @@
 package event
 
 import (
+	"cmp"
+
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 )
@@ -31,7 +33,7 @@ type Session struct {
 // SessionOngoing is the only status that does not end a session.
 const SessionOngoing = "ok"
 
-// SessionUpdates is the table of Session.
+// SessionUpdates is the table of Session. The duration is not written.
 var SessionUpdates = newTable[Session]("", nil,
 	textAs(Source.UUID, "sid", func(s *Session) *string { return &s.ID }),
 	row[Session]{
@@ -65,23 +67,13 @@ var sessionAttributes = newTable[Session]("attrs", nil,
 // DecodeSession decodes the payload of a "session" item. The error is a *discard.Error.
 func DecodeSession(payload []byte) (*Session, error) {
 	s := &Session{}
-	l := newReader(payload)
-	err := SessionUpdates.document(l, s)
-	s.Flaws = l.Flaws
-	switch {
-	case err != nil:
-		return nil, err
-	case s.ID == "" && s.Status == "" && !s.Started.Set:
-		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "session without id, status and start")
-	case s.Status == "":
-		s.Status = SessionOngoing // Relay's default
+	_, err := SessionUpdates.decode(payload, s, &s.Flaws)
+	if err == nil && s.ID == "" && s.Status == "" && !s.Started.Set {
+		err = discard.Errorf(jsonscan.ReasonNothingUsable, "session without id, status and start")
 	}
-	return s, nil
+	s.Status = cmp.Or(s.Status, SessionOngoing) // Relay's default
+	return s, err
 }
-
-// AppendSession appends the payload of a "session" item to dst. It is the inverse of DecodeSession,
-// except for the duration.
-func AppendSession(dst []byte, s *Session) []byte { return SessionUpdates.append(dst, s) }
 
 // IsWhole reports whether the update is the only one of its session, so that an aggregate states
 // the same.
@@ -94,8 +86,7 @@ type Sessions struct {
 	Release     string
 	Environment string
 
-	Lost  []discard.Loss // unusable aggregates
-	Flaws []discard.Flaw
+	discard.Tally // of unusable aggregates
 }
 
 // SessionAggregate counts the sessions that began in one minute, by final status. Each session is
@@ -112,16 +103,11 @@ const ReasonSessionNoObject discard.Reason = "session_no_object"
 // DecodeSessions decodes the payload of a "sessions" item. The error is a *discard.Error.
 func DecodeSessions(payload []byte) (*Sessions, error) {
 	s := &Sessions{}
-	l := newReader(payload)
-	err := SessionCounts.document(l, s)
-	s.Flaws = l.Flaws
-	switch {
-	case err != nil:
-		return nil, err
-	case !l.found:
-		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "sessions without aggregates")
+	l, err := SessionCounts.decode(payload, s, &s.Flaws)
+	if err == nil && !l.found {
+		err = discard.Errorf(jsonscan.ReasonNothingUsable, "sessions without aggregates")
 	}
-	return s, nil
+	return s, err
 }
 
 // sessions is the table of Sessions. Identity and user agent of the user have no place in counts.
@@ -133,7 +119,7 @@ var SessionCounts = newTable[Sessions]("", nil,
 			l.List(name, func() { s.aggregate(l) })
 		},
 		write: func(dst []byte, key string, s *Sessions) []byte {
-			return appendList(jsonscan.AppendKey(dst, key), SessionAggregates, s.Aggregates)
+			return append(appendElements(append(jsonscan.AppendKey(dst, key), '['), SessionAggregates, s.Aggregates), ']')
 		},
 	},
 	object("attrs", sessionsAttributes, func(s *Sessions) *Sessions { return s }),
@@ -156,26 +142,19 @@ var SessionAggregates = newTable[SessionAggregate]("aggregates", nil,
 	ignored[SessionAggregate]("did"),
 ).unprefixed()
 
-// AppendSessions appends the payload of a "sessions" item to dst. It is the inverse of
-// DecodeSessions.
-func AppendSessions(dst []byte, s *Sessions) []byte { return SessionCounts.append(dst, s) }
-
 func (s *Sessions) aggregate(l *reader) {
 	if !SessionAggregates.read(l, grow(&s.Aggregates)) {
 		shrink(&s.Aggregates)
-		s.Lost = discard.AddLoss(s.Lost, ReasonSessionNoObject, 1)
+		s.Lose(ReasonSessionNoObject, 1)
 	}
 }
 
 // quantity is a count; 0 = absent.
 func quantity[T any](key string, at func(*T) *int64) row[T] {
-	return row[T]{
-		key:  key,
-		read: func(l *reader, t *T, name string) { *at(t) = l.quantity(name).Value },
-		write: func(dst []byte, key string, t *T) []byte {
-			return appendInt(dst, key, jsonscan.Optional[int64]{Value: *at(t), Set: *at(t) != 0})
-		},
-	}
+	r := field(KindCount, key, at, func(s Source, name string) int64 { return s.Int(name).Value }, func(n *int64) bool { return *n != 0 },
+		func(dst []byte, key string, n int64) []byte { return appendInt(jsonscan.AppendKey(dst, key), n) }, Visitor.Int)
+	r.read = func(l *reader, t *T, name string) { *at(t) = l.quantity(name).Value }
+	return r
 }
 
 // maxQuantity is the largest count of sessions or discarded events in Relay (32 bits). Sums of

@@ -40,8 +40,10 @@ func TestSessions(t *testing.T) {
 	require.Equal(t, &Sessions{
 		Aggregates: []SessionAggregate{{Started: jsonscan.Timestamp{UnixNano: 1795223400000000000, Set: true, WholeSeconds: true}, Exited: 21, Crashed: 1}, {}},
 		Release:    "shop@1",
-		Lost:       []discard.Loss{{Reason: ReasonSessionNoObject, Count: 1}},
-		Flaws:      []discard.Flaw{{Field: "aggregates", Count: 1}, {Field: "exited", Count: 1}, {Field: "errored", Count: 1}},
+		Tally: discard.Tally{
+			Lost:  []discard.Loss{{Reason: ReasonSessionNoObject, Count: 1}},
+			Flaws: []discard.Flaw{{Field: "aggregates", Count: 1}, {Field: "exited", Count: 1}, {Field: "errored", Count: 1}},
+		},
 	}, s)
 	_, err = DecodeSessions([]byte(`{"attrs":{}}`))
 	require.ErrorContains(t, err, string(jsonscan.ReasonNothingUsable))

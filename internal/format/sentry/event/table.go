@@ -4,7 +4,6 @@ package event
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -116,13 +115,16 @@ func (t *Table[T]) read(l *reader, into *T) bool {
 	}
 }
 
-// document reads the payload, which is one object.
-func (t *Table[T]) document(l *reader, into *T) error {
+// decode reads the payload of an item, which is one object. Then into holds the last members that
+// are readable, and flaws counts the others.
+func (t *Table[T]) decode(payload []byte, into *T, flaws *[]discard.Flaw) (l *reader, err error) {
+	l = newReader(payload)
 	after := 0
-	if err := l.Document(func(key []byte) { t.member(l, into, key, &after) }); err != nil {
-		return err
+	if broken := l.Document(func(key []byte) { t.member(l, into, key, &after) }); broken != nil {
+		err = broken
 	}
-	return nil
+	*flaws = l.Flaws
+	return l, err
 }
 
 // member reads the value of a member. `after` is the place of the last one, see jsonscan.Words.
@@ -158,18 +160,6 @@ func carry(rest *[]NamedValue, key string, value []byte) {
 	*rest = append(*rest, NamedValue{key, value})
 }
 
-// keep stores the value of a member with an arbitrary key.
-func (l *reader) keep(all *[]NamedValue, key string) {
-	value := l.Raw()
-	switch {
-	case value == nil || key == "":
-	case len(*all) >= jsonscan.MaxAttributes:
-		l.AddFlaw("too_many")
-	default:
-		*all = append(*all, NamedValue{strings.ToValidUTF8(key, "\uFFFD"), value})
-	}
-}
-
 // unmapped skips a value without a place and counts it, unless it is empty.
 func (l *reader) unmapped(object string, key []byte) {
 	switch string(l.S.Value()) {
@@ -186,8 +176,8 @@ func (l *reader) unmapped(object string, key []byte) {
 // maxUnmappedKey bounds the keys that a flaw lists for its reader.
 const maxUnmappedKey = 64
 
-// append appends the object.
-func (t *Table[T]) append(dst []byte, from *T) []byte {
+// Append appends the object. Of an item, it is the inverse of the item's decoder.
+func (t *Table[T]) Append(dst []byte, from *T) []byte {
 	return append(t.appendMembers(append(dst, '{'), from), '}')
 }
 
@@ -197,9 +187,7 @@ func (t *Table[T]) appendMembers(dst []byte, from *T) []byte {
 		dst = r.write(dst, r.key, from)
 	}
 	if t.rest != nil {
-		for _, member := range *t.rest(from) {
-			dst = member.append(dst)
-		}
+		dst = appendNamed(dst, *t.rest(from))
 	}
 	return dst
 }

@@ -60,13 +60,9 @@ const (
 //
 // Sentry's ingest drops elements without time or trace ID. Here, they are kept, because a metric is
 // useful without them.
-func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (c *MetricContainer, err error) {
-	c = &MetricContainer{}
-	c.Container, err = decodeContainer(payload, itemCount, &c.Metrics, (*TraceMetric).read)
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (*MetricContainer, error) {
+	c := &MetricContainer{}
+	return c, c.decode(payload, itemCount, elementsOf(&c.Metrics, (*TraceMetric).read))
 }
 
 // traceMetrics is the table of TraceMetric. Sentry requires time, trace ID, name, type and value.
@@ -90,14 +86,12 @@ var TraceMetrics = newTable[TraceMetric]("items", nil,
 	attributes(func(m *TraceMetric) (*[]Attribute, []byte) { return &m.Attributes, m.Shared }),
 ).unprefixed()
 
-func (m *TraceMetric) append(dst []byte) []byte { return TraceMetrics.append(dst, m) }
+func (m *TraceMetric) append(dst []byte) []byte { return TraceMetrics.Append(dst, m) }
 
 // read reads one element.
 func (m *TraceMetric) read(l *reader) discard.Reason {
-	isObject := l.S.Peek() == '{'
-	TraceMetrics.read(l, m)
 	switch {
-	case !isObject:
+	case !TraceMetrics.read(l, m):
 		return ReasonMetricNoObject
 	case m.Name == "":
 		return ReasonMetricNoName

@@ -3,8 +3,6 @@
 package event
 
 import (
-	"encoding/json"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -25,7 +23,6 @@ type Transaction struct {
 	ProfileID    string // contexts.profile: event ID of a V1 profile, only from old Python versions
 	ProfilerID   string // contexts.profile: V2; Node sends an empty object once the profiler has stopped
 
-	Lost []discard.Loss // unusable spans
 }
 
 // transactions is the table of Transaction: the fields of an event that make sense for spans (no
@@ -64,17 +61,16 @@ func ofTransaction(events []row[ErrorEvent]) (all []row[Transaction]) {
 // It keeps the children of an unusable root, and a root with unusable children.
 func DecodeTransaction(payload []byte) (*Transaction, error) {
 	t := &Transaction{Root: &Span{}}
-	l := newReader(payload)
-	if err := Transactions.document(l, t); err != nil {
+	l, err := Transactions.decode(payload, t, &t.Flaws)
+	if err != nil {
 		return nil, err
 	}
 	root := t.Root
-	root.End, t.Root = t.Timestamp, nil
+	root.End = t.Timestamp
 	var reason discard.Reason
 	if reason, root.Repaired = l.repair(root.TraceID, root.SpanID, &root.Start, &root.End); reason != "" {
-		t.Lost = discard.AddLoss(t.Lost, reason, 1)
-	} else {
-		t.Root = root
+		t.Root = nil
+		t.Lose(reason, 1)
 	}
 	t.Flaws = l.Flaws
 	if t.Root == nil && len(t.Spans) == 0 {
@@ -91,7 +87,7 @@ func (t *Transaction) span(l *reader) {
 	}
 	if reason != "" {
 		shrink(&t.Spans)
-		t.Lost = discard.AddLoss(t.Lost, reason, 1)
+		t.Lose(reason, 1)
 	}
 }
 
@@ -120,32 +116,16 @@ var profileContexts = newTable[Transaction]("contexts.profile", nil,
 
 func (t *Transaction) appendContexts(dst []byte, key string) []byte {
 	dst = append(jsonscan.AppendKey(dst, key), `{"trace":`...)
-	dst = roots.append(dst, t.Root)
+	dst = roots.Append(dst, t.Root)
 	dst = object("profile", profileContexts, func(t *Transaction) *Transaction { return t }).write(dst, "profile", t)
-	for i := range t.Contexts {
-		dst = t.Contexts[i].append(dst)
-	}
-	return append(dst, '}')
+	return append(appendNamed(dst, t.Contexts), '}')
 }
 
-// TransactionTimes returns the start and the end of a transaction from the payload of a
-// "transaction" item, unset if they are missing. They are the anchor of a V1 profile without its
-// own.
-func TransactionTimes(payload []byte) (start, end jsonscan.Timestamp) {
-	var transaction struct {
-		Start jsonscan.Timestamp `json:"start_timestamp"`
-		End   jsonscan.Timestamp `json:"timestamp"`
-	}
-	if json.Unmarshal(payload, &transaction) != nil {
-		return jsonscan.Timestamp{}, jsonscan.Timestamp{}
-	}
-	return transaction.Start, transaction.End
-}
-
-// Head is the origin of an event or a transaction.
+// Head is the origin of an event or a transaction, and the start of the latter.
 type Head struct {
 	Platform, Release, Dist, Environment string
 	SDK                                  sentry.ClientSDK
+	Start                                jsonscan.Timestamp
 }
 
 // heads is the table of Head: rows of events.
@@ -155,10 +135,61 @@ var heads = newTable("", nil,
 	text("dist", func(h *Head) *string { return &h.Dist }),
 	text("environment", func(h *Head) *string { return &h.Environment }),
 	object("sdk", checkInSDK, func(h *Head) *sentry.ClientSDK { return &h.SDK }),
+	instant("start_timestamp", func(h *Head) *jsonscan.Timestamp { return &h.Start }),
 ).ignoringUnknown()
 
 // ReadHead returns the head of the payload of an event or a transaction, and skips the rest.
 func ReadHead(payload []byte) (head Head) {
-	_ = heads.document(newReader(payload), &head) // whoever decodes the rest reports the error
+	_, _ = heads.decode(payload, &head, new([]discard.Flaw)) // whoever decodes the rest reports the error
 	return head
+}
+
+// AppendTransaction appends the payload of a "transaction" item to dst. It is the inverse of
+// DecodeTransaction. It writes as many spans, in order, as fit into maxBytes and into
+// MaxOutgoingSpanBytes, and returns their number; the caller sends the others in a container. If
+// the transaction does not fit even without spans, ok is false and dst is returned unchanged.
+//
+// The root and its times are required.
+func AppendTransaction(dst []byte, t *Transaction, maxBytes int) (_ []byte, spans int, ok bool) {
+	const end = len("]}")
+	before := len(dst)
+	head := *t
+	head.Type, head.Timestamp = "transaction", t.Root.End
+	dst = Transactions.appendMembers(append(dst, '{'), &head)
+	dst = append(dst, `,"spans":[`...)
+	if len(dst)+end-before > maxBytes {
+		return dst[:before], 0, false
+	}
+	added, counted := t.addedToSpan(), 0
+	for i := range t.Spans {
+		fits := len(dst)
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = Spans.Append(dst, &t.Spans[i])
+		counted += len(dst) - fits + added + min(len(t.Spans[i].Description), maxDescriptionTag)
+		if len(dst)+end-before > maxBytes || counted > sentry.MaxOutgoingSpanBytes {
+			dst = dst[:fits]
+			break
+		}
+		spans++
+	}
+	return append(dst, "]}"...), spans, true
+}
+
+// maxDescriptionTag is the size at which ingest cuts the description in the tags of a span.
+const maxDescriptionTag = 200
+
+// addedToSpan returns a bound of the bytes that ingest adds to each span before it counts, except
+// the description: tags that repeat the transaction, and the trace header
+// (relay-event-normalization, normalize/span/tag_extraction.rs). It counts no keys, so the keys of
+// the span pay for most of the other fields. An absent field counts one byte.
+func (t *Transaction) addedToSpan() int {
+	const others = 128
+	size := others + len(t.Transaction) + len(t.Release) + len(t.Environment) + len(t.SDK.Name) + len(t.SDK.Version) +
+		len(t.ProfilerID) + len(t.Root.Op) + len(t.Root.Status)
+	for i := range t.User {
+		size += len(t.User[i].Value)
+	}
+	return size
 }

@@ -64,7 +64,7 @@ func TestWholeEvent(t *testing.T) {
 		Trace: TraceContext{TraceID: wholeTraceID, SpanID: wholeSpanID, ParentSpanID: "00f067aa0ba902b7", Op: "http.server", Origin: "auto", Status: "ok",
 			Data: []NamedValue{{"k", []byte(`1`)}}, Rest: []NamedValue{{"later", []byte("1")}}},
 		Request: &HTTPRequest{URL: "u", Method: "GET", QueryString: []byte(`"q"`), Fragment: "#f", Headers: []Tag{{"h", "v"}}, Cookies: []byte(`"c"`), Env: []byte(`{"E":"1"}`), Data: []byte(`{"d":1}`)},
-		Flaws:   []discard.Flaw{{Field: FieldUnmapped, Count: 12, Keys: "sdk.later, logentry.later, frame.later, stacktrace.later, exception.later, mechanism.later, threads.later, breadcrumbs.later, request.later, later"}},
+		Tally:   discard.Tally{Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 12, Keys: "sdk.later, logentry.later, frame.later, stacktrace.later, exception.later, mechanism.later, threads.later, breadcrumbs.later, request.later, later"}}},
 	}, got)
 }
 
@@ -151,15 +151,15 @@ func TestWholeTransaction(t *testing.T) {
 	root.Rest = []NamedValue{{"later", []byte("1")}}
 	assert.Equal(t, &Transaction{
 		ErrorEvent: ErrorEvent{EventID: wholeEventID, Transaction: "tx", Timestamp: jsonscan.Timestamp{UnixNano: 2e9, Set: true}, Info: TransactionInfo{Source: "route"}, Contexts: []NamedValue{{"os", []byte(`{"name":"Linux"}`)}},
-			Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 7, Keys: "transaction_info.later, contexts.trace.measurements.later, links.later, contexts.profile.later, spans.measurements.later, spans.later"}, {Field: "contexts.trace.links", Count: 1}, {Field: "spans.links", Count: 1}, {Field: "spans", Count: 1}}},
+			Tally: discard.Tally{
+				Flaws: []discard.Flaw{{Field: FieldUnmapped, Count: 7, Keys: "transaction_info.later, contexts.trace.measurements.later, links.later, contexts.profile.later, spans.measurements.later, spans.later"}, {Field: "contexts.trace.links", Count: 1}, {Field: "spans.links", Count: 1}, {Field: "spans", Count: 1}},
+				Lost:  []discard.Loss{{Reason: ReasonSpanNoObject, Count: 1}, {Reason: ReasonSpanInvalidID, Count: 1}},
+			}},
 		Root: &root, Spans: []Span{wholeSpanDecoded()}, Measurements: []NamedMeasure{{"fcp", 1, "second"}}, ProfileID: wholeEventID, ProfilerID: wholeEventID,
-		Lost: []discard.Loss{{Reason: ReasonSpanNoObject, Count: 1}, {Reason: ReasonSpanInvalidID, Count: 1}},
 	}, got)
 
 	_, err = DecodeTransaction([]byte(`{"timestamp":2}`))
 	assert.ErrorContains(t, err, string(ReasonSpanInvalidID))
-	start, end := TransactionTimes([]byte(`{"start_timestamp":1,"timestamp":2}`))
-	assert.Equal(t, []uint64{1e9, 2e9}, []uint64{start.UnixNano, end.UnixNano})
-	start, end = TransactionTimes([]byte(`[]`))
-	assert.Equal(t, []bool{false, false}, []bool{start.Set, end.Set})
+	assert.Equal(t, uint64(1e9), ReadHead([]byte(`{"start_timestamp":1,"timestamp":2}`)).Start.UnixNano)
+	assert.False(t, ReadHead([]byte(`[]`)).Start.Set)
 }

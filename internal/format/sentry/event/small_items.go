@@ -65,21 +65,42 @@ var checkInTrace = newTable[CheckIn]("contexts.trace", nil,
 	textAs(Source.SpanID, "span_id", func(c *CheckIn) *string { return &c.SpanID }),
 ).ignoringUnknown()
 
-// AppendCheckIn appends the payload of a "check_in" item to dst. It is the inverse of
-// DecodeCheckIn.
-func AppendCheckIn(dst []byte, c *CheckIn) []byte { return CheckIns.append(dst, c) }
-
 // DecodeCheckIn decodes the payload of a "check_in" item. The error is a *discard.Error.
 func DecodeCheckIn(payload []byte) (*CheckIn, error) {
 	c := &CheckIn{}
-	l := newReader(payload)
-	err := CheckIns.document(l, c)
-	c.Flaws = l.Flaws
-	if err != nil {
-		return nil, err
+	_, err := CheckIns.decode(payload, c, &c.Flaws)
+	if err == nil && c.MonitorSlug == "" {
+		err = discard.Errorf(jsonscan.ReasonNothingUsable, "check-in without a monitor slug")
 	}
-	if c.MonitorSlug == "" {
-		return nil, discard.Errorf(jsonscan.ReasonNothingUsable, "check-in without a monitor slug")
+	return c, err
+}
+
+// UserReport is the payload of a "user_report" item: a user's comment on an event, the predecessor
+// of feedback.
+// https://develop.sentry.dev/sdk/foundations/envelopes/envelope-items/#user-report
+type UserReport struct {
+	EventID  string // of the event that it comments on
+	Name     string
+	Email    string
+	Comments string
+
+	Flaws []discard.Flaw
+}
+
+// UserReports is the table of UserReport.
+var UserReports = newTable[UserReport]("", nil,
+	textAs(Source.UUID, "event_id", func(r *UserReport) *string { return &r.EventID }),
+	text("name", func(r *UserReport) *string { return &r.Name }),
+	text("email", func(r *UserReport) *string { return &r.Email }),
+	text("comments", func(r *UserReport) *string { return &r.Comments }),
+)
+
+// DecodeUserReport decodes the payload of a "user_report" item. The error is a *discard.Error.
+func DecodeUserReport(payload []byte) (*UserReport, error) {
+	r := &UserReport{}
+	_, err := UserReports.decode(payload, r, &r.Flaws)
+	if err == nil && r.EventID == "" && r.Comments == "" {
+		err = discard.Errorf(jsonscan.ReasonNothingUsable, "user report without event id and comments")
 	}
-	return c, nil
+	return r, err
 }
