@@ -141,13 +141,14 @@ func PlainText(text []byte) string {
 }
 
 // JsonText returns the content of a JSON string, or "" for other values.
-func JsonText(text []byte) (content string) {
+func JsonText(text []byte) string {
 	if len(text) < 2 || text[0] != '"' {
 		return ""
 	}
 	if inside := text[1 : len(text)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
 		return string(inside) // without escapes
 	}
+	var content string
 	if json.Unmarshal(text, &content) != nil {
 		return ""
 	}
