@@ -70,13 +70,6 @@ func removedAddress(e *event.ErrorEvent) bool {
 	return sent != nil && json.Unmarshal(sent, &meta) == nil && len(meta.User.Address) > 0
 }
 
-// putUserAddress sets the address that ingest would set.
-func putUserAddress(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
-	if src.IncludePII {
-		attr.PutText(attrs, semconv.ClientAddress, userAddress(e, src))
-	}
-}
-
 // inference contains the attributes that an SDK asks the server to add to the elements of a
 // container.
 type inference struct {

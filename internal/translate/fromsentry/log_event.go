@@ -51,8 +51,6 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 	putMessageStack(attrs, e)
 	attr.Put(attrs, attr.RecordFields, event.Events, e, src.IncludePII)
 	putEvent(attrs, e, src)
-	putUser(attrs, e.User, src)
-	putUserAddress(attrs, e, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
 	src.Trace.Put(attrs, attr.TraceHeader{Transaction: e.Transaction})
@@ -72,6 +70,10 @@ func putEvent(attrs pcommon.Map, e *event.ErrorEvent, src Source) {
 	attr.Put(attrs, attr.TransactionInfoFields, event.TransactionInfos, &e.Info, src.IncludePII)
 	attr.Put(attrs, attr.DebugMetaFields, event.DebugMetas, &e.DebugMeta, src.IncludePII)
 	attr.Put(attrs, attr.SDKFields, event.SDKs, &e.SDK, src.IncludePII)
+	putUser(attrs, e.User, src)
+	if src.IncludePII {
+		attr.PutText(attrs, semconv.ClientAddress, userAddress(e, src))
+	}
 }
 
 // eventBody returns the message or, if there is none, "Type: value" of the thrown exception.

@@ -15,6 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -174,4 +175,111 @@ func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	l.uint(semconv.SentryTransactionRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
 	l.uint(semconv.SentryTransactionRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)
 	l.uint(semconv.SentryTransactionRelativeCPUEnd, t.RelativeCPUEndMS, attr.UnitMilliseconds)
+}
+
+// AndroidProfileToProfiles translates a V1 profile from Android: its trace and, as a second profile
+// of the resource, the JavaScript profile of React Native. placed is false if only the time of
+// receipt indicates when the trace began.
+func AndroidProfileToProfiles(p *sentryprofile.Profile, trace *fromandroid.Trace, src Source) (out pprofile.Profiles, placed bool) {
+	out, native, b := newProfile(profileIdentity(p, src), ofTrace(src, trace))
+	defer b.Release()
+	start, placed := profileTraceStart(p, trace, src)
+
+	attributes := attributeList{b: b}
+	attributes.text(semconv.SentryProfileVersion, p.Version)
+	setProfileID(native, &attributes, semconv.SentryProfileID, p.EventID)
+	attributes.transaction(p.Transaction)
+	attributes.measurements(p.Measurements, attr.KeyElapsed)
+	attributes.images(p.DebugMeta.WithoutSourceMaps().Images)
+	attributes.indices = append(attributes.indices, trace.AddTo(native, b, start)...)
+	finish(native, &attributes, src)
+
+	if p.Samples.Len() > 0 {
+		js := p.JavaScript()
+		js.Measurements = nil // they are on the trace profile
+		addJavaScript(out, b, p.EventID, src, func(second pprofile.Profile, beside *attributeList) {
+			beside.text(semconv.SentryProfilerID, attr.SimpleID(p.EventID)) // the session of both profiles, to which spans refer
+			fillProfile(second, beside, js, start)
+		})
+	}
+	return out, placed
+}
+
+// AndroidChunkToProfiles is AndroidProfileToProfiles for chunks. Like those of other chunks, times
+// are not corrected.
+func AndroidChunkToProfiles(c *sentryprofile.Chunk, trace *fromandroid.Trace, src Source) (out pprofile.Profiles, placed bool) {
+	src.CorrectDrift = false
+	out, native, b := newProfile(chunkIdentity(c, src), ofTrace(src, trace))
+	defer b.Release()
+	start, placed := chunkTraceStart(c, trace, src)
+
+	attributes := attributeList{b: b}
+	attributes.text(semconv.SentryProfileVersion, c.Version)
+	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
+	setProfileID(native, &attributes, semconv.SentryChunkID, c.ChunkID)
+	attributes.measurements(c.Measurements, attr.KeyTimestamp)
+	attributes.images(c.DebugMeta.WithoutSourceMaps().Images)
+	attributes.indices = append(attributes.indices, trace.AddTo(native, b, start)...)
+	attributes.indices = append(attributes.indices, trace.ActiveThread(b)...)
+	finish(native, &attributes, src)
+
+	if c.Samples.Len() > 0 {
+		js := c.JavaScript()
+		js.Measurements = nil
+		addJavaScript(out, b, c.ChunkID, src, func(second pprofile.Profile, beside *attributeList) { fillChunk(second, beside, js) })
+	}
+	return out, placed
+}
+
+// javaScriptPlatform is the platform of the second profile. The resource has the platform of the
+// first one.
+const javaScriptPlatform = "javascript"
+
+// addJavaScript adds the JavaScript profile to that of a trace, which keeps the payload. Its ID is
+// derived from the ID of the item.
+func addJavaScript(out pprofile.Profiles, b *dictionary.Builder, id string, src Source, fill func(pprofile.Profile, *attributeList)) {
+	profile := addProfile(out.ResourceProfiles().At(0).ScopeProfiles().At(0), b, src.PeriodType)
+	attributes := attributeList{b: b}
+	setProfileID(profile, &attributes, semconv.SentryProfileID, attr.HashID(javaScriptPlatform, attr.SimpleID(id)))
+	attributes.text(semconv.SentryPlatform, javaScriptPlatform)
+	fill(profile, &attributes)
+	src.OriginalPayload = nil
+	finish(profile, &attributes, src)
+}
+
+// ofTrace returns the source of a trace profile.
+func ofTrace(src Source, trace *fromandroid.Trace) Source {
+	src.PeriodType = trace.PeriodType(src.PeriodType)
+	return src
+}
+
+// profileTraceStart returns the instant from which the times of a V1 profile's trace count. The
+// trace itself counts from boot.
+func profileTraceStart(p *sentryprofile.Profile, trace *fromandroid.Trace, src Source) (start uint64, placed bool) {
+	switch {
+	case p.Timestamp.Set:
+		return src.unixNano(p.Timestamp), true
+	case src.TransactionStart.Set:
+		start := src.unixNano(src.TransactionStart)
+		if p.Transaction != nil {
+			start -= min(p.Transaction.RelativeStartNS.Value, start)
+		}
+		return start, true
+	}
+	return receivedTraceStart(trace, src)
+}
+
+// chunkTraceStart is profileTraceStart for chunks. Perfetto traces contain Unix times.
+func chunkTraceStart(c *sentryprofile.Chunk, trace *fromandroid.Trace, src Source) (start uint64, placed bool) {
+	if c.Android.Timestamp.Set && c.Android.PerfettoTrace == nil {
+		return c.Android.Timestamp.UnixNano, true
+	}
+	return receivedTraceStart(trace, src)
+}
+
+func receivedTraceStart(trace *fromandroid.Trace, src Source) (start uint64, placed bool) {
+	if trace.Start > 0 {
+		return min(trace.Start, math.MaxInt64), true
+	}
+	return src.ReceivedNano - min(uint64(trace.First+trace.Duration), src.ReceivedNano), false
 }

@@ -129,8 +129,6 @@ func fillRoot(span ptrace.Span, t *event.Transaction, src Source) {
 	putServerName(attrs, span.Kind(), t.ServerName)
 	attr.PutText(attrs, semconv.SentryLevel, t.Level)
 	putEvent(attrs, &t.ErrorEvent, src)
-	putUser(attrs, t.User, src)
-	putUserAddress(attrs, &t.ErrorEvent, src)
 	putRequestDefaults(attrs, t.Request, src)
 	putBreadcrumbs(attrs, t.Breadcrumbs, src)
 }

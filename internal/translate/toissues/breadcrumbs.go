@@ -42,20 +42,25 @@ type crumb struct {
 	size int
 }
 
+func newCrumb(at pcommon.Timestamp, category, message string) crumb {
+	return crumb{
+		Breadcrumb: sentryevent.Breadcrumb{Timestamp: timestamp(at), Type: "default", Category: category, Message: message},
+		at:         at, size: len(category) + len(message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"","message":""},`),
+	}
+}
+
 // allCrumbs returns the events of all spans by trace and in order of time, without their
 // attributes.
 func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 	crumbs := map[pcommon.TraceID][]crumb{}
 	for _, span := range s.spans {
 		for _, event := range span.Events().All() {
-			c := crumb{at: event.Timestamp(), Breadcrumb: sentryevent.Breadcrumb{
-				Timestamp: timestamp(event.Timestamp()), Type: "default", Category: attr.Clip(event.Name(), maxTagValue),
-			}}
+			c := newCrumb(event.Timestamp(), attr.Clip(event.Name(), maxTagValue), "")
 			if attrs := event.Attributes(); attr.IsException(attrs) {
 				c.Type, c.Level = "error", "error"
 				c.Message = attr.Clip(attr.FirstText(attr.TextOf(attrs, semconv.ExceptionMessage), attr.TextOf(attrs, semconv.ExceptionType)), maxExtra)
 			}
-			c.size = len(c.Category) + len(c.Message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"","level":"error","message":""},`)
+			c.size += len(c.Message) + len(`"level":"error",`)
 			crumbs[span.TraceID()] = append(crumbs[span.TraceID()], c)
 		}
 	}

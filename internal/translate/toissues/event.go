@@ -74,10 +74,7 @@ func (r *record) handled() (handled jsonscan.Optional[bool]) {
 // If necessary, it omits breadcrumbs, then extra data, then the causes, and so on: the exception
 // itself remains.
 func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) []byte {
-	limit := sentry.MaxOutgoingEvent
-	if e.options.MaxItemBytes > 0 {
-		limit = min(limit, e.options.MaxItemBytes)
-	}
+	limit := e.options.AtMost(sentry.MaxOutgoingEvent)
 	own := attr.ExportGrowth / 2 * r.size()
 	payload := sentryevent.Events.Append(nil, out)
 	for _, omit := range []struct {

@@ -90,10 +90,6 @@ func (s *service) logCrumbs(crumbs map[pcommon.TraceID][]crumb) {
 		if log.TraceID().IsEmpty() || attr.IsException(log.Attributes()) {
 			continue
 		}
-		c := crumb{at: timeOf(log), Breadcrumb: sentryevent.Breadcrumb{
-			Timestamp: timestamp(timeOf(log)), Type: "default", Category: "log", Message: attr.Clip(log.Body().AsString(), maxExtra),
-		}}
-		c.size = len(c.Message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"log","message":""},`)
-		crumbs[log.TraceID()] = append(crumbs[log.TraceID()], c)
+		crumbs[log.TraceID()] = append(crumbs[log.TraceID()], newCrumb(timeOf(log), "log", attr.Clip(log.Body().AsString(), maxExtra)))
 	}
 }

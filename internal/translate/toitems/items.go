@@ -3,6 +3,7 @@
 package toitems
 
 import (
+	"bytes"
 	"strconv"
 	"sync"
 
@@ -74,18 +75,16 @@ func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 		e.Lose(jsonscan.ReasonTooLarge, 1)
 		return
 	}
-	e.Items = append(e.Items, tosentry.Outgoing{})
-	item := &e.Items[len(e.Items)-1] // an item has 200 bytes: a copy takes longer than the fields
-	item.Header.Type, item.Header.ContentType, item.Payload = kind, sentry.ContentTypeJSON, payload
-	item.EventID, item.Count = eventID, 1
+	e.Add(kind, sentry.ContentTypeJSON, payload).EventID = eventID
 }
 
 // container collects elements of one type in items.
 type container struct {
 	*event.ContainerWriter
-	memory   *[]byte
-	header   sentry.ItemHeader
-	elements int // limit of an item
+	memory      *[]byte
+	kind        sentry.ItemType
+	contentType string
+	elements    int // limit of an item
 
 	driftMilli int64 // of the elements, see tosentry.Outgoing
 }
@@ -95,7 +94,7 @@ func (e *exporter) newContainer(kind sentry.ItemType, contentType string, elemen
 	memory := containers.Get().(*[]byte)
 	return container{
 		ContainerWriter: event.NewContainerWriter(*memory, e.limit()), memory: memory,
-		header: sentry.ItemHeader{Type: kind, ContentType: contentType}, elements: elements,
+		kind: kind, contentType: contentType, elements: elements,
 	}
 }
 
@@ -128,12 +127,8 @@ func (e *exporter) flush(c *container) {
 	if count == 0 {
 		return
 	}
-	header := c.header
-	header.ItemCount = jsonscan.Some(count)
-	e.Items = append(e.Items, tosentry.Outgoing{
-		Item:  sentry.Item{Header: header, Payload: append([]byte(nil), c.Finish()...)},
-		Count: count, DriftMilli: c.driftMilli,
-	})
+	item := e.Add(c.kind, c.contentType, bytes.Clone(c.Finish()))
+	item.Header.ItemCount, item.Count, item.DriftMilli = jsonscan.Some(count), count, c.driftMilli
 }
 
 // source is a resource and a scope, with the data that each element repeats.

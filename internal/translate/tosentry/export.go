@@ -85,3 +85,11 @@ type Export struct {
 	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks
 }
+
+// Add appends an item with one element, whose other fields the caller sets.
+func (e *Export) Add(kind sentry.ItemType, contentType string, payload []byte) *Outgoing {
+	e.Items = append(e.Items, Outgoing{})
+	item := &e.Items[len(e.Items)-1] // an item has 200 bytes: a copy takes longer than the fields
+	item.Header.Type, item.Header.ContentType, item.Payload, item.Count = kind, contentType, payload, 1
+	return item
+}

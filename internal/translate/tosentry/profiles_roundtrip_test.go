@@ -126,7 +126,7 @@ func chunkThereAndBack(t *testing.T, name string, payload []byte, counts *counte
 
 	src.OriginalPayload = payload
 	kept := ProfilesToChunks(fromsentry.ChunkToProfiles(sent, src), exportOptions)
-	original := sentry.Item{Header: chunkHeader(sent.Platform), Payload: payload}
+	original := sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemProfileChunk, ContentType: sentry.ContentTypeJSON, Platform: sent.Platform}, Payload: payload}
 	badImage := strings.HasPrefix(fakesentry.Verdict(&sentry.Envelope{Items: []sentry.Item{original}}), "image ")
 	if badImage || len(profile.BrokenRules(profile.Subject{Chunk: sent, Number: 1, Size: len(payload)})) > 0 {
 		require.Equal(t, back.Items, kept.Items, "%s: ingest refuses what was sent, so that it must be made anew", name)

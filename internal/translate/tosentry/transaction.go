@@ -3,12 +3,15 @@
 package tosentry
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -189,4 +192,53 @@ func AppendHeader(headers []event.Tag, name string, value pcommon.Value) []event
 		headers = append(headers, event.Tag{Key: name, Value: one.AsString()})
 	}
 	return headers
+}
+
+// maxCrumbs is the default limit of breadcrumbs in SDKs (max_breadcrumbs).
+const maxCrumbs = 100
+
+// appendEvents appends the events of a span. Sentry's spans have no events; a breadcrumb of the
+// transaction is the closest equivalent.
+func appendEvents(all []event.Breadcrumb, s *tracedSpan) []event.Breadcrumb {
+	for _, sent := range s.Events().All() {
+		crumb := event.Breadcrumb{
+			Timestamp: jsonscan.Timestamp{UnixNano: uint64(sent.Timestamp()), Set: sent.Timestamp() != 0 && sent.Timestamp() < jsonscan.MaxUnixNano},
+			Type:      "default", Category: sent.Name(),
+		}
+		data := pcommon.NewValueMap()
+		sent.Attributes().CopyTo(data.Map())
+		if exception := attr.ExceptionOf(sent.Attributes()); exception.Headline() != "" {
+			crumb.Type, crumb.Level, crumb.Message = "error", "error", exception.Headline()
+		}
+		data.Map().PutStr("span_id", attr.SpanText(s.SpanID()))
+		crumb.Data = attr.JsonOf(data)
+		all = append(all, crumb)
+	}
+	return all
+}
+
+// lastCrumbs returns the last maxCrumbs breadcrumbs in order of time, and the number of the others.
+func lastCrumbs(all []event.Breadcrumb) (last []event.Breadcrumb, dropped int) {
+	slices.SortStableFunc(all, func(a, b event.Breadcrumb) int { return cmp.Compare(a.Timestamp.UnixNano, b.Timestamp.UnixNano) })
+	dropped = max(len(all)-maxCrumbs, 0)
+	return all[dropped:], dropped
+}
+
+// AppendCrumbs is the inverse of fromsentry.putBreadcrumbs.
+func AppendCrumbs(all []event.Breadcrumb, list pcommon.Slice, scratch *attr.Scratch) []event.Breadcrumb {
+	for _, entry := range list.All() {
+		if entry.Type() != pcommon.ValueTypeMap {
+			continue
+		}
+		m := entry.Map()
+		all = append(all, event.Breadcrumb{})
+		crumb := &all[len(all)-1]
+		for name, value := range m.All() {
+			attr.TakeMember(crumb, event.Breadcrumbs, name, value, scratch)
+		}
+		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
+			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
+		}
+	}
+	return all
 }

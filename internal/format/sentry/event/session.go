@@ -153,23 +153,13 @@ func (s *Sessions) aggregate(l *reader) {
 func quantity[T any](key string, at func(*T) *int64) row[T] {
 	r := field(KindCount, key, at, func(s Source, name string) int64 { return s.Int(name).Value }, func(n *int64) bool { return *n != 0 },
 		func(dst []byte, key string, n int64) []byte { return appendInt(jsonscan.AppendKey(dst, key), n) }, Visitor.Int)
-	r.read = func(l *reader, t *T, name string) { *at(t) = l.quantity(name).Value }
+	r.read = func(l *reader, t *T, name string) { *at(t) = l.count(name, maxQuantity).Value }
 	return r
 }
 
 // maxQuantity is the largest count of sessions or discarded events in Relay (32 bits). Sums of
 // counts fit into 64 bits.
 const maxQuantity = 1<<32 - 1
-
-// quantity reads a count.
-func (l *reader) quantity(field string) jsonscan.Optional[int64] {
-	n := l.Int(field)
-	if n.Set && (n.Value < 0 || n.Value > maxQuantity) {
-		l.AddFlaw(field)
-		return jsonscan.Optional[int64]{}
-	}
-	return n
-}
 
 // seconds reads a non-negative duration.
 func (l *reader) seconds(field string) jsonscan.Optional[float64] {

@@ -3,7 +3,10 @@
 package event
 
 import (
+	"bytes"
+	"math"
 	"slices"
+	"strconv"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -259,4 +262,89 @@ func Schema() map[string][]string {
 		all[object] = append(all[object], keys...)
 	}
 	return all
+}
+
+// reader reads events, spans, logs and metrics. It is the Source of fields in JSON.
+type reader struct {
+	jsonscan.Lenient
+
+	// Buffers for lists that occur in each of a thousand elements. A list is copied once its length
+	// is known.
+	attributeBuf []Attribute
+	valueBuf     []NamedValue
+
+	found bool // a list without which the item states nothing
+}
+
+func newReader(payload []byte) *reader { return &reader{Lenient: jsonscan.NewLenient(payload)} }
+
+func (l *reader) Address(field string) jsonscan.Address {
+	address := l.S.Address()
+	if address.Bad {
+		l.AddFlaw(field)
+	}
+	return address
+}
+
+// JSON reads a value of a kind and returns it as JSON, usually as sent. Empty text is absent.
+func (l *reader) JSON(kind Kind, field string) []byte {
+	switch kind {
+	case KindText:
+		return l.jsonText(field, l.Text)
+	case KindID:
+		return l.jsonText(field, l.ID)
+	case KindFlag:
+		return jsonOf(l.Flag(field), strconv.AppendBool)
+	case KindInt:
+		return jsonOf(l.Int(field), appendInt)
+	case KindCount:
+		return jsonOf(l.count(field, math.MaxInt64), appendInt)
+	case KindFloat:
+		return jsonOf(l.Float(field), jsonscan.AppendFloat)
+	case KindAddress:
+		if address := l.Address(field); address.Set {
+			return append(strconv.AppendUint([]byte(`"0x`), address.Value, 16), '"')
+		}
+	case KindObject:
+		return l.RawObject(field)
+	case KindList:
+		if l.S.Peek() == '[' {
+			return l.Value()
+		}
+		l.TypeMismatch(field)
+	default:
+		return l.Raw()
+	}
+	return nil
+}
+
+func jsonOf[V any](value jsonscan.Optional[V], write func([]byte, V) []byte) []byte {
+	if !value.Set {
+		return nil
+	}
+	return write(nil, value.Value)
+}
+
+// count reads a whole number that is neither negative nor too large.
+func (l *reader) count(field string, most int64) jsonscan.Optional[int64] {
+	n := l.Int(field)
+	if n.Set && (n.Value < 0 || n.Value > most) {
+		l.AddFlaw(field)
+		return jsonscan.Optional[int64]{}
+	}
+	return n
+}
+
+// jsonText returns a text as JSON, without a copy if it was sent as a plain string.
+func (l *reader) jsonText(field string, read func(string) string) []byte {
+	l.S.Peek()
+	start := l.S.Pos
+	text := read(field)
+	if sent := l.S.Data[start:l.S.Pos]; len(sent) == len(text)+2 && bytes.HasPrefix(sent, []byte{'"'}) {
+		return sent[:len(sent):len(sent)]
+	}
+	if text == "" {
+		return nil
+	}
+	return jsonscan.AppendJSONText(nil, text)
 }
