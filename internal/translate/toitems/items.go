@@ -3,7 +3,6 @@
 package toitems
 
 import (
-	"bytes"
 	"strconv"
 	"sync"
 
@@ -78,24 +77,16 @@ func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 	e.Add(kind, sentry.ContentTypeJSON, payload).EventID = eventID
 }
 
-// container collects elements of one type in items.
+// container is a container with the memory that release returns after the message.
 type container struct {
-	*event.ContainerWriter
-	memory      *[]byte
-	kind        sentry.ItemType
-	contentType string
-	elements    int // limit of an item
-
-	driftMilli int64 // of the elements, see tosentry.Outgoing
+	tosentry.Container
+	memory *[]byte
 }
 
-// newContainer returns a container. release returns its memory after the message.
 func (e *exporter) newContainer(kind sentry.ItemType, contentType string, elements int) container {
 	memory := containers.Get().(*[]byte)
-	return container{
-		ContainerWriter: event.NewContainerWriter(*memory, e.limit()), memory: memory,
-		kind: kind, contentType: contentType, elements: elements,
-	}
+	writer := event.NewContainerWriter(*memory, e.limit())
+	return container{tosentry.Container{ContainerWriter: writer, Kind: kind, ContentType: contentType, Elements: elements}, memory}
 }
 
 func (c *container) release() {
@@ -106,30 +97,6 @@ func (c *container) release() {
 // containers pools the memory of containers, at most a megabyte each: growing it would take longer
 // than writing the content.
 var containers = sync.Pool{New: func() any { return new([]byte) }}
-
-// put adds an element to the container.
-func (e *exporter) put(c *container, element event.Element) {
-	if c.Len() == c.elements {
-		e.flush(c)
-	}
-	if c.Add(element) {
-		return
-	}
-	e.flush(c)
-	if !c.Add(element) {
-		e.Lose(jsonscan.ReasonTooLarge, 1)
-	}
-}
-
-// flush converts the elements of the container to an item.
-func (e *exporter) flush(c *container) {
-	count := c.Len()
-	if count == 0 {
-		return
-	}
-	item := e.Add(c.kind, c.contentType, bytes.Clone(c.Finish()))
-	item.Header.ItemCount, item.Count, item.DriftMilli = jsonscan.Some(count), count, c.driftMilli
-}
 
 // source is a resource and a scope, with the data that each element repeats.
 type source struct {

@@ -52,7 +52,7 @@ func (e *logExporter) export(logs plog.Logs, o LogOptions) tosentry.Export {
 			}
 		}
 	}
-	e.flush(&e.container)
+	e.Flush(&e.container.Container)
 	return e.Export
 }
 
@@ -156,11 +156,11 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
-	if drift := attr.UncorrectedDrift(attrs); drift != e.container.driftMilli {
-		e.flush(&e.container) // ingest shifts all times of an envelope alike
-		e.container.driftMilli = drift
+	if drift := attr.UncorrectedDrift(attrs); drift != e.container.DriftMilli {
+		e.Flush(&e.container.Container) // ingest shifts all times of an envelope alike
+		e.container.DriftMilli = drift
 	}
-	e.put(&e.container, out)
+	e.Put(&e.container.Container, out)
 }
 
 // body sets the body. Sentry accepts only text.

@@ -64,7 +64,7 @@ func FromMetrics(metrics pmetric.Metrics, o MetricOptions) tosentry.Export {
 			own.write(&e.exporter, s)
 		}
 	}
-	e.flush(&e.container)
+	e.Flush(&e.container.Container)
 	return e.Export
 }
 
@@ -180,13 +180,13 @@ func (p *point) number(kind event.MetricType, data pmetric.NumberDataPoint) {
 	case kind == event.MetricCounter && p.FromSentry && total(exemplars) <= value && exemplars.Len() > 0:
 		p.recordings(kind, exemplars)
 		if rest := value - total(exemplars); rest > 0 {
-			p.emit(kind, p.name, p.unit, rest, pcommon.TraceID{}, pcommon.SpanID{}, pcommon.Map{})
+			p.value(kind, "", p.unit, rest)
 		}
 	case exemplars.Len() > 0:
 		last := exemplars.At(exemplars.Len() - 1)
 		p.emit(kind, p.name, p.unit, value, last.TraceID(), last.SpanID(), last.FilteredAttributes())
 	default:
-		p.emit(kind, p.name, p.unit, value, pcommon.TraceID{}, pcommon.SpanID{}, pcommon.Map{})
+		p.value(kind, "", p.unit, value)
 	}
 }
 
@@ -390,5 +390,5 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 	if synthetic {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
-	p.put(&p.container, out)
+	p.Put(&p.container.Container, out)
 }

@@ -3,10 +3,14 @@
 package tosentry
 
 import (
+	"bytes"
+
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
 
@@ -92,4 +96,40 @@ func (e *Export) Add(kind sentry.ItemType, contentType string, payload []byte) *
 	item := &e.Items[len(e.Items)-1] // an item has 200 bytes: a copy takes longer than the fields
 	item.Header.Type, item.Header.ContentType, item.Payload, item.Count = kind, contentType, payload, 1
 	return item
+}
+
+// Container collects elements of one type in items.
+type Container struct {
+	*event.ContainerWriter
+	Kind        sentry.ItemType
+	ContentType string
+	Elements    int   // limit of an item
+	DriftMilli  int64 // of the elements, see Outgoing
+	Trace       *sentry.DynamicSamplingContext
+}
+
+// Put adds an element to a container. It reports false if the element is too large.
+func (e *Export) Put(c *Container, element event.Element) bool {
+	if c.Len() == c.Elements {
+		e.Flush(c)
+	}
+	if c.Add(element) {
+		return true
+	}
+	e.Flush(c)
+	if c.Add(element) {
+		return true
+	}
+	e.Lose(jsonscan.ReasonTooLarge, 1)
+	return false
+}
+
+// Flush converts the elements of a container to an item.
+func (e *Export) Flush(c *Container) {
+	count := c.Len()
+	if count == 0 {
+		return
+	}
+	item := e.Add(c.Kind, c.ContentType, bytes.Clone(c.Finish()))
+	item.Header.ItemCount, item.Count, item.DriftMilli, item.Trace = jsonscan.Some(count), count, c.DriftMilli, c.Trace
 }

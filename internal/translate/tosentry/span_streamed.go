@@ -60,10 +60,12 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 			}
 		default:
 			a := attr.TypedAttribute(key, value)
-			if base, ok := strings.CutSuffix(key, semconv.UnitSuffix); ok && units[base].belongs {
-				continue
+			if base, ok := strings.CutSuffix(key, semconv.UnitSuffix); ok {
+				if _, belongs := units[base]; belongs {
+					continue
+				}
 			}
-			a.Unit = units[key].unit
+			a.Unit = units[key]
 			all.put(a)
 		}
 	}
@@ -75,32 +77,25 @@ func (e *traceExporter) ownAttributes(all *attributeSet, s *tracedSpan) {
 	}
 }
 
-// unitEntry is the value of a key with UnitSuffix. It is a unit if there is an attribute without
-// the suffix.
-type unitEntry struct {
-	unit    string
-	belongs bool
-}
-
-// unitsOf returns the units of a span from Sentry, by attribute key. Few spans have any.
-func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]unitEntry) {
+// unitsOf returns the units of a span from Sentry, by attribute key. The value of a key with
+// UnitSuffix is a unit if there is an attribute without the suffix. Few spans have any.
+func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]string) {
 	if !e.resource.FromSentry {
 		return nil
 	}
+	stated := map[string]string{}
 	for key, value := range attrs.All() {
 		if base, ok := strings.CutSuffix(key, semconv.UnitSuffix); ok {
-			if units == nil {
-				units = map[string]unitEntry{}
-			}
-			units[base] = unitEntry{unit: value.AsString()}
+			stated[base] = value.AsString()
 		}
 	}
-	if len(units) == 0 {
+	if len(stated) == 0 {
 		return nil
 	}
+	units = map[string]string{}
 	for key := range attrs.All() {
-		if entry, ok := units[key]; ok {
-			units[key] = unitEntry{entry.unit, true}
+		if unit, ok := stated[key]; ok {
+			units[key] = unit
 		}
 	}
 	return units

@@ -179,36 +179,25 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 // container translates spans with the same trace header. Each span is written once; if it does not
 // fit, it starts the next container.
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
-	w := event.NewContainerWriter(e.payload, e.options.AtMost(sentry.MaxOutgoingContainer))
-	first := 0 // of the container
-	var span event.StreamedSpan
-	flush := func(end int) {
-		if part := which[first:end]; w.Len() > 0 {
-			item := e.Add(sentry.ItemSpan, sentry.ContentTypeSpans, bytes.Clone(w.Finish()))
-			item.Header.ItemCount, item.Count = jsonscan.Some(len(part)), len(part)
-			item.Trace, item.DriftMilli = samplingContext(&spans[part[0]], ""), spans[part[0]].drift
-		}
-		first = end
+	c := Container{
+		ContainerWriter: event.NewContainerWriter(e.payload, e.options.AtMost(sentry.MaxOutgoingContainer)),
+		Kind:            sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, Elements: sentry.MaxOutgoingSpans, DriftMilli: spans[which[0]].drift,
 	}
-	for k, i := range which {
-		if w.Len() == sentry.MaxOutgoingSpans {
-			flush(k)
-		}
+	var span event.StreamedSpan
+	for _, i := range which {
 		span = e.streamedSpan(spans, i, tree)
-		if !w.Add(&span) {
-			flush(k)
-			if !w.Add(&span) {
-				e.Lose(jsonscan.ReasonTooLarge, 1)
-				first = k + 1
-				continue
-			}
+		if !e.Put(&c, &span) {
+			continue
+		}
+		if c.Len() == 1 {
+			c.Trace = samplingContext(&spans[i], "")
 		}
 		if !spans[i].crumbs {
 			e.Lose(ReasonSpanEvent, spans[i].Events().Len())
 		}
 	}
-	flush(len(which))
-	e.payload = w.Scratch()
+	e.Flush(&c)
+	e.payload = c.Scratch()
 }
 
 // ReasonSpanEvent: a span event in a container, which has no field for it, or beyond the limit of

@@ -181,12 +181,12 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 	stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }),
 	listed(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil), ListWriter.AppendThreads),
 	carried[ErrorEvent](KindObject, "template").or("sentry.interfaces.Template"),
-	row[ErrorEvent]{
-		key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
-		read:  func(l *reader, e *ErrorEvent, name string) { l.contexts(e, name) },
-		write: func(dst []byte, key string, e *ErrorEvent) []byte { return e.appendContexts(dst, key) },
-	},
+	object("contexts", eventContexts, func(e *ErrorEvent) *ErrorEvent { return e }).or("sentry.interfaces.Contexts"),
 )...)
+
+var eventContexts = newTable("contexts", func(e *ErrorEvent) *[]NamedValue { return &e.Contexts },
+	object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace }),
+).keepingUnknown()
 
 // or adds aliases.
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
@@ -208,25 +208,6 @@ func DecodeEvent(payload []byte) (*ErrorEvent, error) {
 	e := &ErrorEvent{}
 	_, err := Events.decode(payload, e, &e.Flaws)
 	return e, err
-}
-
-// contexts reads all contexts. The context of the trace has a table.
-func (l *reader) contexts(e *ErrorEvent, name string) {
-	l.Object(name, func(key string) {
-		if key == "trace" {
-			TraceContexts.read(l, &e.Trace)
-			return
-		}
-		l.keep(&e.Contexts, key)
-	})
-}
-
-var traceContext = object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace })
-
-func (e *ErrorEvent) appendContexts(dst []byte, key string) []byte {
-	return appendFilled(dst, key, "{", "}", func(dst []byte) []byte {
-		return appendNamed(traceContext.write(dst, "trace", e), e.Contexts)
-	})
 }
 
 // Message is the text of an event, apart from its exceptions.

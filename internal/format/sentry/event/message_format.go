@@ -5,11 +5,8 @@ package event
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -164,7 +161,7 @@ func (a *arguments) append(dst []byte, p placeholder) ([]byte, bool) {
 	case value == nil:
 		return dst, false
 	case p.kind == 'r':
-		return appendJSONValue(dst, value, p.alternate, 0)
+		return appendJSONValue(dst, value, p.alternate)
 	}
 	return appendArgument(dst, value, p.kind, p.alternate)
 }
@@ -193,7 +190,7 @@ func appendArgument(dst []byte, value any, kind byte, alternate bool) ([]byte, b
 	if integer || float {
 		return dst, false
 	}
-	return appendJSONValue(dst, value, alternate, 0)
+	return appendJSONValue(dst, value, alternate)
 }
 
 // number returns an integer of 64 bits (in two's complement), or any other number as a float.
@@ -240,85 +237,42 @@ func scientific(f float64, plus string) string {
 }
 
 // appendJSONValue appends a value as the crate serde_json writes it: members in the order of their
-// names and, if pretty, each on its own line. It returns false beyond the limit.
-func appendJSONValue(dst []byte, value any, pretty bool, depth int) (_ []byte, ok bool) {
-	if len(dst) > maxFormatted {
+// names and, if pretty, each on its own line. It returns false for a number beyond that of a float.
+func appendJSONValue(dst []byte, value any, pretty bool) ([]byte, bool) {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if pretty {
+		encoder.SetIndent("", "  ")
+	}
+	if encoder.Encode(withFloats(value)) != nil {
 		return dst, false
 	}
-	line := func(depth int) {
-		if pretty {
-			dst = append(append(dst, '\n'), strings.Repeat("  ", depth)...)
-		}
-	}
-	switch value := value.(type) {
-	case nil:
-		return append(dst, "null"...), true
-	case bool:
-		return strconv.AppendBool(dst, value), true
-	case string:
-		return appendQuoted(dst, value), true
-	case json.Number:
-		_, f, isFloat, ok := number(value)
-		if !isFloat {
-			return append(dst, value...), ok
-		}
-		return append(dst, jsonFloat(f)...), ok
-	case []any:
-		dst = append(dst, '[')
-		for i, element := range value {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			line(depth + 1)
-			if dst, ok = appendJSONValue(dst, element, pretty, depth+1); !ok {
-				return dst, false
-			}
-		}
-		if len(value) > 0 {
-			line(depth)
-		}
-		return append(dst, ']'), true
-	case map[string]any:
-		dst = append(dst, '{')
-		for i, key := range slices.Sorted(maps.Keys(value)) {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			line(depth + 1)
-			dst = append(appendQuoted(dst, key), ':')
-			if pretty {
-				dst = append(dst, ' ')
-			}
-			if dst, ok = appendJSONValue(dst, value[key], pretty, depth+1); !ok {
-				return dst, false
-			}
-		}
-		if len(value) > 0 {
-			line(depth)
-		}
-		return append(dst, '}'), true
-	}
-	return dst, false
+	return append(dst, unescaped.Replace(strings.TrimSuffix(text.String(), "\n"))...), true
 }
 
-// appendQuoted appends a text in quotes, with the escapes of serde_json.
-func appendQuoted(dst []byte, text string) []byte {
-	dst = append(dst, '"')
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c >= ' ':
-			dst = append(dst, c)
-		default:
-			if short := strings.IndexByte("\b\t\n\f\r", c); short >= 0 {
-				dst = append(dst, '\\', "btnfr"[short])
-			} else {
-				dst = fmt.Appendf(dst, `\u%04x`, c)
-			}
+// unescaped has the characters that only Go escapes.
+var unescaped = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
+
+// withFloats replaces the floats in a value by their text in serde_json.
+func withFloats(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if _, f, isFloat, ok := number(value); isFloat && ok {
+			return json.RawMessage(jsonFloat(f))
+		} else if !ok {
+			return math.Inf(1) // has no JSON
+		}
+	case []any:
+		for i := range value {
+			value[i] = withFloats(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = withFloats(value[name])
 		}
 	}
-	return append(dst, '"')
+	return value
 }
 
 // jsonFloat returns a float as serde_json writes it.

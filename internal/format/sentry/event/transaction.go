@@ -32,9 +32,7 @@ var Transactions = newTable("", func(t *Transaction) *[]NamedValue { return &t.E
 		read:  func(l *reader, t *Transaction, name string) { t.Root.Start = l.Time(name) },
 		write: func(dst []byte, key string, t *Transaction) []byte { return appendTime(dst, key, t.Root.Start) }},
 	row[Transaction]{key: "spans", read: func(l *reader, t *Transaction, name string) { l.List(name, func() { t.span(l) }) }},
-	row[Transaction]{key: "contexts", aliases: []string{"sentry.interfaces.Contexts"},
-		read:  func(l *reader, t *Transaction, name string) { t.contexts(l, name) },
-		write: func(dst []byte, key string, t *Transaction) []byte { return t.appendContexts(dst, key) }},
+	object("contexts", transactionContexts, func(t *Transaction) *Transaction { return t }).or("sentry.interfaces.Contexts"),
 	measures("measurements", func(t *Transaction) *[]NamedMeasure { return &t.Measurements }),
 )...)
 
@@ -91,35 +89,18 @@ func (t *Transaction) span(l *reader) {
 	}
 }
 
-// contexts reads all contexts. trace describes the root span, profile contains the IDs of a
+// transactionContexts are all contexts. trace describes the root span, profile has the IDs of a
 // profile.
-func (t *Transaction) contexts(l *reader, name string) {
-	l.Object(name, func(key string) {
-		switch key {
-		case "trace":
-			start := t.Root.Start
-			roots.read(l, t.Root)
-			t.Root.Start = start
-		case "profile":
-			profileContexts.read(l, t)
-		default:
-			l.keep(&t.Contexts, key)
-		}
-	})
-}
+var transactionContexts = newTable("contexts", func(t *Transaction) *[]NamedValue { return &t.Contexts },
+	object("trace", roots, func(t *Transaction) *Span { return t.Root }),
+	object("profile", profileContexts, func(t *Transaction) *Transaction { return t }),
+).keepingUnknown()
 
 var profileContexts = newTable[Transaction]("contexts.profile", nil,
 	textAs(Source.UUID, "profile_id", func(t *Transaction) *string { return &t.ProfileID }),
 	textAs(Source.UUID, "profiler_id", func(t *Transaction) *string { return &t.ProfilerID }),
 	ignored[Transaction]("type"), // "profile"
 )
-
-func (t *Transaction) appendContexts(dst []byte, key string) []byte {
-	dst = append(jsonscan.AppendKey(dst, key), `{"trace":`...)
-	dst = roots.Append(dst, t.Root)
-	dst = object("profile", profileContexts, func(t *Transaction) *Transaction { return t }).write(dst, "profile", t)
-	return append(appendNamed(dst, t.Contexts), '}')
-}
 
 // Head is the origin of an event or a transaction, and the start of the latter.
 type Head struct {
