@@ -57,7 +57,6 @@ func chunkFrames(b *dictionary.Builder, images *imageMap, c *profile.Chunk) *fra
 // untranslated marks a stack that no sample has referred to yet.
 const untranslated = -1
 
-// stacks translates the stacks that samples refer to.
 func (t *frameTranslator) stacks(s *profile.Sampled) []dictionary.StackIndex {
 	stacks := slices.Repeat([]dictionary.StackIndex{untranslated}, s.Stacks.Len())
 	var locations []dictionary.LocationIndex

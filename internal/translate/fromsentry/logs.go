@@ -29,7 +29,6 @@ func LogsToLogs(c *event.LogContainer, src Source) plog.Logs {
 	return out
 }
 
-// fillLog translates one element of a log container.
 func fillLog(record plog.LogRecord, log *event.Log, id *attr.Identity, src Source) {
 	setTimes(record, log.Timestamp, src)
 	setSeverity(record, log.Level)
@@ -98,7 +97,6 @@ func ItemToLogs(header sentry.ItemHeader, size int, src Source) plog.Logs {
 	return out
 }
 
-// newLogs returns a message with one resource and one scope.
 func newLogs(id attr.Identity, src Source) (plog.Logs, plog.ScopeLogs) {
 	out := plog.NewLogs()
 	resource := out.ResourceLogs().AppendEmpty()

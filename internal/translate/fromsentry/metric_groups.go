@@ -159,7 +159,6 @@ func (g *metricGroup) write(metric pmetric.Metric, src Source) {
 	}
 }
 
-// dataPoint is the interface of all types of points.
 type dataPoint interface {
 	Attributes() pcommon.Map
 	SetStartTimestamp(pcommon.Timestamp)

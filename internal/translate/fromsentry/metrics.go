@@ -71,7 +71,6 @@ func instant(t jsonscan.Timestamp, src Source) uint64 {
 	return src.ReceivedNano
 }
 
-// newMetrics returns a message with one resource and one scope.
 func newMetrics(id attr.Identity, src Source) (pmetric.Metrics, pmetric.ScopeMetrics) {
 	out := pmetric.NewMetrics()
 	resource := out.ResourceMetrics().AppendEmpty()
@@ -94,7 +93,6 @@ func setDeltaHistogram(metric pmetric.Metric) pmetric.ExponentialHistogramDataPo
 	return histogram.DataPoints()
 }
 
-// newCount returns the point of a new sum.
 func newCount(scope pmetric.ScopeMetrics, text attr.MetricText, start, end uint64, count int64) pmetric.NumberDataPoint {
 	return appendCount(setDeltaSum(attr.NewMetric(scope, text)), start, end, count)
 }

@@ -21,7 +21,6 @@ import (
 // that the client sends, and has no personal data unless Source.IncludePII is set. Parts without
 // data are removed, because each resource gains attributes.
 
-// AdoptTraces adopts spans.
 func AdoptTraces(data ptrace.Traces, src Source) {
 	adoptAll(src, data.ResourceSpans(), ptrace.ResourceSpans.ScopeSpans, ptrace.ScopeSpans.Spans, src.adoptSpan)
 }
@@ -68,7 +67,6 @@ func (src Source) adoptSpan(span ptrace.Span) {
 	}
 }
 
-// AdoptLogs adopts log records.
 func AdoptLogs(data plog.Logs, src Source) {
 	adoptAll(src, data.ResourceLogs(), plog.ResourceLogs.ScopeLogs, plog.ScopeLogs.LogRecords, func(record plog.LogRecord) {
 		src.removePersonal(record.Attributes())
@@ -78,7 +76,6 @@ func AdoptLogs(data plog.Logs, src Source) {
 	})
 }
 
-// AdoptMetrics adopts metrics.
 func AdoptMetrics(data pmetric.Metrics, src Source) {
 	adoptAll(src, data.ResourceMetrics(), pmetric.ResourceMetrics.ScopeMetrics, pmetric.ScopeMetrics.Metrics, func(metric pmetric.Metric) {
 		attr.EachPoint(metric, func(attributes pcommon.Map, exemplars iter.Seq2[int, pmetric.Exemplar]) {

@@ -73,7 +73,6 @@ func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentrypro
 	attributes.images(images.unmapped())
 }
 
-// newProfile returns a message with one resource, one scope and one profile.
 func newProfile(id attr.Identity, src Source) (pprofile.Profiles, pprofile.Profile, *dictionary.Builder) {
 	out := pprofile.NewProfiles()
 	b := dictionary.NewBuilder(out.Dictionary())
@@ -247,7 +246,6 @@ func addJavaScript(out pprofile.Profiles, b *dictionary.Builder, id string, src 
 	finish(profile, &attributes, src)
 }
 
-// ofTrace returns the source of a trace profile.
 func ofTrace(src Source, trace *fromandroid.Trace) Source {
 	src.PeriodType = trace.PeriodType(src.PeriodType)
 	return src

@@ -68,7 +68,6 @@ func SpansToTraces(c *event.SpanContainer, src Source) ptrace.Traces {
 	return out
 }
 
-// newTraces returns a message with one resource and one scope.
 func newTraces(id attr.Identity, src Source) (ptrace.Traces, ptrace.SpanSlice) {
 	out := ptrace.NewTraces()
 	resource := out.ResourceSpans().AppendEmpty()

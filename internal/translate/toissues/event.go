@@ -21,7 +21,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// event creates the event of a failure.
 func (e *exporter) event(r *record) Event {
 	trace, id, copies := r.traceID, r.spanID, e.copies
 	x := newException(r.attrs, r.Platform)
@@ -255,7 +254,6 @@ func (e *exporter) fingerprint(r *record) (parts []string) {
 	return parts
 }
 
-// fingerprintOf returns the parts of the attribute sentry.fingerprint.
 func fingerprintOf(places ...pcommon.Map) (parts []string) {
 	for _, attrs := range places {
 		if value, ok := attrs.Get(semconv.SentryFingerprint); ok && value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() <= maxAlsoOn {

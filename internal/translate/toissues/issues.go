@@ -89,7 +89,6 @@ func FromTraces(traces ptrace.Traces, o Options) Export {
 	return e.export()
 }
 
-// export creates an event for each failure.
 func (e *exporter) export() Export {
 	for _, r := range e.failures() {
 		e.Events = append(e.Events, e.event(r))
@@ -133,7 +132,6 @@ type service struct {
 	crumbs   map[pcommon.TraceID][]crumb // of all spans; nil = not collected yet
 }
 
-// collect appends the selected exceptions of a resource.
 func (e *exporter) collect(spans ptrace.ResourceSpans) {
 	resource := spans.Resource().Attributes()
 	s := &service{Identity: tosentry.ReadIdentity(resource), resource: resource}

@@ -30,7 +30,6 @@ func FromLogs(logs plog.Logs, o Options) Export {
 	return e.export()
 }
 
-// collectLogs appends the exceptions of a resource.
 func (e *exporter) collectLogs(logs plog.ResourceLogs) {
 	resource := logs.Resource().Attributes()
 	s := &service{Identity: tosentry.ReadIdentity(resource), resource: resource}

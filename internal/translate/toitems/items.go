@@ -17,7 +17,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// Options configure the translation.
 type Options struct {
 	tosentry.ExportOptions
 }
@@ -65,7 +64,6 @@ func (e *exporter) spend(size int) bool {
 	return true
 }
 
-// limit returns the size limit of an item.
 func (e *exporter) limit() int { return e.options.AtMost(sentry.MaxOutgoingElements) }
 
 // add adds an item, unless it is too large.

@@ -19,7 +19,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-// LogOptions are the options of FromLogs.
 type LogOptions struct {
 	Options
 

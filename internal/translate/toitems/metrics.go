@@ -76,7 +76,6 @@ type metricExporter struct {
 	element   event.TraceMetric // of the current point
 }
 
-// metric translates a metric.
 func (e *metricExporter) metric(metric pmetric.Metric, s *source) {
 	if e.options.Selected != nil && !e.options.Selected(metric.Name()) {
 		e.Lose(ReasonNotSelected, pointsOf(metric))
@@ -154,7 +153,6 @@ func (p *point) sum(sum pmetric.Sum) {
 	}
 }
 
-// point translates the points of a metric.
 type point struct {
 	*metricExporter
 	*source

@@ -150,7 +150,6 @@ func (o *ownMetrics) report(e *exporter, data pmetric.NumberDataPoint) {
 	})
 }
 
-// write adds the collected items.
 func (o *ownMetrics) write(e *exporter, s *source) {
 	if n := len(o.sessions) + len(o.updates); n > 0 && s.Release == "" {
 		e.Lose(ReasonNoRelease, n)

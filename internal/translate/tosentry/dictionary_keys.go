@@ -75,7 +75,6 @@ func (m *memo[T]) open(n int) {
 // close drops the results and keeps the memory.
 func (m *memo[T]) close() { clear(m.results[:cap(m.results)]) }
 
-// len returns the number of entries of the table.
 func (m *memo[T]) len() int { return len(m.results) - 1 }
 
 // cap returns the number of entries for which there is memory.
@@ -84,12 +83,10 @@ func (m *memo[T]) cap() int { return cap(m.results) }
 // clear invalidates all results. It must be called after open, before the first get.
 func (m *memo[T]) clear() { m.current++ }
 
-// get returns the result for an index, and whether there is one.
 func (m *memo[T]) get(index int) (result T, ok bool) {
 	return m.results[index], m.generation[index] == m.current
 }
 
-// set stores the result for an index.
 func (m *memo[T]) set(index int, result T) {
 	m.results[index], m.generation[index] = result, m.current
 }

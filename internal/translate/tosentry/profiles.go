@@ -148,7 +148,6 @@ func (e *profileExporter) groups(profiles pprofile.ProfilesSlice, id attr.Identi
 	return groups
 }
 
-// group translates the profiles of a group.
 func (e *profileExporter) group(g *group) {
 	if e.splitter.IsFull() {
 		for _, profile := range g.profiles {

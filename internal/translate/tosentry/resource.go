@@ -91,7 +91,6 @@ func releaseOf(resource pcommon.Map) string {
 	return name + "@" + version
 }
 
-// imageTag returns the first tag of the container image.
 func imageTag(resource pcommon.Map) string {
 	tags, ok := resource.Get(semconv.ContainerImageTags)
 	if !ok || tags.Type() != pcommon.ValueTypeSlice || tags.Slice().Len() == 0 {

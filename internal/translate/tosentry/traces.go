@@ -71,7 +71,6 @@ func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedS
 	return all
 }
 
-// segments translates the spans of one resource.
 func (e *traceExporter) segments(spans []tracedSpan) {
 	tree := newSegmentTree(spans)
 	var rest []int

@@ -100,7 +100,6 @@ func EventFields(t *attr.Taker[event.ErrorEvent]) {
 
 var eventTaker = attr.NewTaker(EventFields)
 
-// AppendMembers appends the members of a map.
 func AppendMembers(all []event.NamedValue, value pcommon.Value, scratch *attr.Scratch) []event.NamedValue {
 	if value.Type() == pcommon.ValueTypeMap {
 		for name, member := range value.Map().All() {

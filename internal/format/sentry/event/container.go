@@ -126,7 +126,6 @@ func NewContainerWriter(scratch []byte, limit int) *ContainerWriter {
 // AllowSingle sets the limit of a payload with only one element.
 func (w *ContainerWriter) AllowSingle(limit int) { w.single = max(w.limit, limit) }
 
-// Len returns the number of elements in the payload.
 func (w *ContainerWriter) Len() int { return w.elements }
 
 // Add adds an element to the payload. It reports whether it fits.
@@ -217,7 +216,6 @@ var Logs = newTable[Log]("items", nil,
 
 func (l *Log) append(dst []byte) []byte { return Logs.Append(dst, l) }
 
-// read reads one element.
 func (l *Log) read(r *reader) discard.Reason {
 	switch {
 	case !Logs.read(r, l):
@@ -310,7 +308,6 @@ var TraceMetrics = newTable[TraceMetric]("items", nil,
 
 func (m *TraceMetric) append(dst []byte) []byte { return TraceMetrics.Append(dst, m) }
 
-// read reads one element.
 func (m *TraceMetric) read(l *reader) discard.Reason {
 	switch {
 	case !TraceMetrics.read(l, m):

@@ -61,7 +61,6 @@ type TransactionInfo struct {
 	Rest   []NamedValue
 }
 
-// TransactionInfos is the table of TransactionInfo.
 var TransactionInfos = newTable("transaction_info", func(i *TransactionInfo) *[]NamedValue { return &i.Rest },
 	text("source", func(i *TransactionInfo) *string { return &i.Source }),
 	carried[TransactionInfo](KindText, "original"),
@@ -75,7 +74,6 @@ type DebugMeta struct {
 	Rest   []NamedValue
 }
 
-// DebugMetas is the table of DebugMeta.
 var DebugMetas = newTable("debug_meta", func(d *DebugMeta) *[]NamedValue { return &d.Rest },
 	anyJSON(KindList, "images", func(d *DebugMeta) *[]byte { return &d.Images }),
 	carried[DebugMeta](KindObject, "sdk_info"),
@@ -88,7 +86,6 @@ type SDK struct {
 	Rest []NamedValue
 }
 
-// SDKs is the table of SDK.
 var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
 	text("name", func(s *SDK) *string { return &s.Name }),
 	text("version", func(s *SDK) *string { return &s.Version }),
@@ -188,7 +185,6 @@ var eventContexts = newTable("contexts", func(e *ErrorEvent) *[]NamedValue { ret
 	object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace }),
 ).keepingUnknown()
 
-// or adds aliases.
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
 
 // listed makes a row write the list from e.Lists, if there is one.
@@ -218,7 +214,6 @@ type Message struct {
 	Params    []byte // JSON: a list, or an object from Python's logging
 }
 
-// Messages is the table of Message.
 var Messages = newTable[Message]("logentry", nil,
 	text("formatted", func(m *Message) *string { return &m.Formatted }),
 	text("message", func(m *Message) *string { return &m.Template }),
@@ -342,7 +337,6 @@ type Breadcrumb struct {
 	Rest      []NamedValue
 }
 
-// Breadcrumbs is the table of Breadcrumb.
 var Breadcrumbs = newTable("breadcrumbs", func(b *Breadcrumb) *[]NamedValue { return &b.Rest },
 	instant("timestamp", func(b *Breadcrumb) *jsonscan.Timestamp { return &b.Timestamp }),
 	text("type", func(b *Breadcrumb) *string { return &b.Type }),
@@ -368,7 +362,6 @@ type HTTPRequest struct {
 	Rest        []NamedValue
 }
 
-// Requests is the table of HTTPRequest.
 var Requests = newTable("request", func(r *HTTPRequest) *[]NamedValue { return &r.Rest },
 	text("url", func(r *HTTPRequest) *string { return &r.URL }),
 	text("method", func(r *HTTPRequest) *string { return &r.Method }),

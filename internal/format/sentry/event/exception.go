@@ -20,7 +20,6 @@ type Exception struct {
 	Rest       []NamedValue
 }
 
-// Exceptions is the table of Exception.
 var Exceptions = newTable("exception", func(e *Exception) *[]NamedValue { return &e.Rest },
 	text("type", func(e *Exception) *string { return &e.Type }),
 	exceptionValue("value", func(e *Exception) *string { return &e.Value }),
@@ -90,7 +89,6 @@ type EventThread struct {
 	Rest       []NamedValue
 }
 
-// EventThreads is the table of EventThread.
 var EventThreads = newTable("threads", func(t *EventThread) *[]NamedValue { return &t.Rest },
 	identifier("id", func(t *EventThread) *string { return &t.ID }),
 	carried[EventThread](KindText, "name"),
@@ -114,7 +112,6 @@ type Stacktrace struct {
 	Rest   []NamedValue
 }
 
-// Stacktraces is the table of Stacktrace.
 var Stacktraces = newTable("stacktrace", func(s *Stacktrace) *[]NamedValue { return &s.Rest },
 	list(KindFrames, "frames", Frames, func(s *Stacktrace) *[]EventFrame { return &s.Frames }, nil),
 	carried[Stacktrace](KindObject, "registers"), // native crashes
@@ -125,9 +122,7 @@ var Stacktraces = newTable("stacktrace", func(s *Stacktrace) *[]NamedValue { ret
 
 // stacktrace is the stack trace of an exception, a thread or a message.
 func stacktrace[T any](at func(*T) **Stacktrace) row[T] {
-	r := pointer(KindStack, "stacktrace", Stacktraces, at)
-	r.aliases = []string{"sentry.interfaces.Stacktrace"}
-	return r
+	return pointer(KindStack, "stacktrace", Stacktraces, at).or("sentry.interfaces.Stacktrace")
 }
 
 // EventFrame is one frame of an error event; frames of profiles have fewer fields.
@@ -152,7 +147,6 @@ type EventFrame struct {
 	Rest        []NamedValue
 }
 
-// Frames is the table of EventFrame.
 var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Rest },
 	text("function", func(f *EventFrame) *string { return &f.Function }),
 	carried[EventFrame](KindText, "raw_function"), // mangled name, if function is demangled

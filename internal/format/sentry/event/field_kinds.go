@@ -338,7 +338,6 @@ func grow[U any](all *[]U) *U {
 	return &(*all)[len(*all)-1]
 }
 
-// shrink removes the last element, which is unusable.
 func shrink[U any](all *[]U) { *all = (*all)[:len(*all)-1] }
 
 // appendElements appends objects to the list at the end of dst.

@@ -96,7 +96,6 @@ type placeholder struct {
 
 const inBraces = '{'
 
-// placeholderAt returns the placeholder at a match of its pattern.
 func placeholderAt(template string, match []int) placeholder {
 	p := placeholder{kind: inBraces}
 	if match[2] >= 0 {
@@ -108,7 +107,6 @@ func placeholderAt(template string, match []int) placeholder {
 	return p
 }
 
-// arguments are the parameters of a message.
 type arguments struct {
 	list  []any
 	named map[string]any

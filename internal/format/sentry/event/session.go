@@ -52,17 +52,15 @@ var SessionUpdates = newTable[Session]("", nil,
 	text("status", func(s *Session) *string { return &s.Status }),
 	quantity("errors", func(s *Session) *int64 { return &s.Errors }),
 	text("abnormal_mechanism", func(s *Session) *string { return &s.AbnormalMechanism }),
-	object("attrs", sessionAttributes, func(s *Session) *Session { return s }),
+	sessionAttributes(func(s *Session) *string { return &s.Release }, func(s *Session) *string { return &s.Environment }),
 	ignored[Session]("seq"),
 	ignored[Session]("did"),
 )
 
-var sessionAttributes = newTable[Session]("attrs", nil,
-	text("release", func(s *Session) *string { return &s.Release }),
-	text("environment", func(s *Session) *string { return &s.Environment }),
-	ignored[Session]("ip_address"),
-	ignored[Session]("user_agent"),
-)
+func sessionAttributes[T any](release, environment func(*T) *string) row[T] {
+	table := newTable("attrs", nil, text("release", release), text("environment", environment), ignored[T]("ip_address"), ignored[T]("user_agent"))
+	return object("attrs", table, func(t *T) *T { return t })
+}
 
 // DecodeSession decodes the payload of a "session" item. The error is a *discard.Error.
 func DecodeSession(payload []byte) (*Session, error) {
@@ -122,14 +120,7 @@ var SessionCounts = newTable[Sessions]("", nil,
 			return append(appendElements(append(jsonscan.AppendKey(dst, key), '['), SessionAggregates, s.Aggregates), ']')
 		},
 	},
-	object("attrs", sessionsAttributes, func(s *Sessions) *Sessions { return s }),
-)
-
-var sessionsAttributes = newTable[Sessions]("attrs", nil,
-	text("release", func(s *Sessions) *string { return &s.Release }),
-	text("environment", func(s *Sessions) *string { return &s.Environment }),
-	ignored[Sessions]("ip_address"),
-	ignored[Sessions]("user_agent"),
+	sessionAttributes(func(s *Sessions) *string { return &s.Release }, func(s *Sessions) *string { return &s.Environment }),
 )
 
 var SessionAggregates = newTable[SessionAggregate]("aggregates", nil,

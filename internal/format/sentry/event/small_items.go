@@ -87,7 +87,6 @@ type UserReport struct {
 	Flaws []discard.Flaw
 }
 
-// UserReports is the table of UserReport.
 var UserReports = newTable[UserReport]("", nil,
 	textAs(Source.UUID, "event_id", func(r *UserReport) *string { return &r.EventID }),
 	text("name", func(r *UserReport) *string { return &r.Name }),
@@ -133,7 +132,6 @@ const (
 	OutcomeFilteredSampling = "filtered_sampling"
 )
 
-// ClientReports is the table of ClientReport.
 var ClientReports = newTable[ClientReport]("", nil,
 	dateTime("timestamp", func(r *ClientReport) *jsonscan.Timestamp { return &r.Timestamp }),
 	lostEvents("discarded_events", OutcomeClientDiscard),

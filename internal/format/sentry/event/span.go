@@ -202,7 +202,6 @@ func DecodeSpans(payload []byte, itemCount jsonscan.Optional[int]) (*SpanContain
 	return c, c.decode(payload, itemCount, elementsOf(&c.Spans, (*StreamedSpan).read))
 }
 
-// read reads one element.
 func (s *StreamedSpan) read(l *reader) (unusable discard.Reason) {
 	if !StreamedSpans.read(l, s) {
 		return ReasonSpanNoObject

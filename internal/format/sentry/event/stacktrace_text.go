@@ -53,7 +53,6 @@ func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
 	return chain
 }
 
-// HasFrames reports whether an exception has a frame.
 func HasFrames(chain []Exception) bool {
 	for i := range chain {
 		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {

@@ -77,7 +77,6 @@ func DecodeTransaction(payload []byte) (*Transaction, error) {
 	return t, nil
 }
 
-// span reads one element of the list "spans".
 func (t *Transaction) span(l *reader) {
 	s, reason := grow(&t.Spans), ReasonSpanNoObject
 	if Spans.read(l, s) {
