@@ -153,7 +153,7 @@ func (r *sentryReceiver) openBody(sub *submission, body *httpbody.Body) (*ingest
 	program := programOf(sub.auth, sub.req.UserAgent())
 	origin := sentryitems.Sender{
 		ProjectID: sub.auth.ProjectID, PublicKey: sub.auth.PublicKey, SDK: sdkOf(&envelope.Header, sub.auth), Resource: sub.owner.resource,
-		Known: r.services.lastOf(program), Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent(),
+		Known: r.services.lastOf(program), KnownIn: r.services.knownIn(sub.auth), Address: r.proxies.ClientAddress(sub.req), UserAgent: sub.req.UserAgent(),
 	}
 	in := &ingestion{
 		sentryReceiver: r, envelope: envelope, auth: sub.auth, sender: sender, program: program, via: sub.via,

@@ -10,11 +10,14 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
 // services remembers the last service that each program stated. Client reports and old sessions
 // state no release: without this memory, they would get a service that does not exist. Programs
-// with the same key and SDK cannot be distinguished; the last one is used.
+// with the same key and SDK cannot be distinguished; the last one is used. OTLP whose resource
+// names no service gets it, too: from the same SDK or, as Node's integration does not name the SDK,
+// from an SDK in the same language.
 type services struct {
 	mu        sync.Mutex
 	byProgram map[program]*fairshare.Entry[string, service]
@@ -24,7 +27,7 @@ type services struct {
 // program identifies the program that sent a request.
 type program struct {
 	project, key string
-	client       string // the SDK, as its credentials name it in all requests, or else the user agent
+	client       string // the SDK, as its credentials name it in all requests, or else the user agent; or a language
 }
 
 type service struct {
@@ -32,13 +35,28 @@ type service struct {
 	attr.Identity
 }
 
-// maxServices limits the memory of all projects together, in bytes: about 3,000 programs.
+// maxServices limits the memory of all projects together, in bytes: more than 1,000 programs, each
+// with an entry of its own and one of its language.
 const maxServices = 1 << 20
 
 // programOf returns the program that sent a request. A tunnel has no credentials, and JavaScript's
 // client reports in it do not name the SDK.
 func programOf(auth sentry.Auth, userAgent string) program {
 	return program{auth.ProjectID, auth.PublicKey, attr.Clip(cmp.Or(auth.Client, userAgent), attr.MaxNameBytes)}
+}
+
+// knownIn returns the identities of services by language, for credentials that do not name an SDK;
+// nil for others.
+func (s *services) knownIn(auth sentry.Auth) fromsentry.KnownIn {
+	if auth.Client != "" {
+		return nil
+	}
+	return func(language string) attr.Identity {
+		if len(language) > attr.MaxNameBytes { // any number of resources may refer to one text
+			return attr.Identity{}
+		}
+		return s.lastOf(program{auth.ProjectID, auth.PublicKey, language})
+	}
 }
 
 // lastOf returns the identity of a program's service, zero if it is not known.
@@ -59,6 +77,18 @@ func (s *services) saw(p program, id attr.Identity) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.store(p, id)
+	if language := id.Language(); language != "" {
+		s.store(program{p.project, p.key, language}, id)
+	}
+	for s.all.Size() > maxServices {
+		oldest := s.all.LargestOldest()
+		s.all.Remove(oldest)
+		delete(s.byProgram, oldest.Value.program)
+	}
+}
+
+func (s *services) store(p program, id attr.Identity) {
 	var known service
 	entry := s.byProgram[p]
 	if entry == nil {
@@ -79,11 +109,6 @@ func (s *services) saw(p program, id attr.Identity) {
 		id = id.Cloned()
 	}
 	s.byProgram[p] = s.all.Push(p.project, service{p, id}, sizeOf(p, id))
-	for s.all.Size() > maxServices {
-		oldest := s.all.LargestOldest()
-		s.all.Remove(oldest)
-		delete(s.byProgram, oldest.Value.program)
-	}
 }
 
 func sizeOf(p program, id attr.Identity) int64 {

@@ -124,6 +124,51 @@ func TestServiceOfReports(t *testing.T) {
 	assert.Equal(t, "sentry-project-1", s.serviceOf(t, "1", key, python, report), "and its process too")
 }
 
+// TestServiceOfOTLP: OTLP whose resource names no service is of the service that the process has
+// stated last with its SDK, and of no other tenant's or language's.
+func TestServiceOfOTLP(t *testing.T) {
+	const python, node = "Sentry sentry_version=7, sentry_key=%s, sentry_client=sentry.python/2.75.0", "Sentry sentry_version=7, sentry_key=%s" // as their integrations write it
+	s := startSignals(t, nil)
+	otlp := func(project, auth, language, name string) map[string]any {
+		t.Helper()
+		s.traces.Reset()
+		req := s.request(http.MethodPost, "/api/"+project+"/integration/otlp/v1/traces/", strings.NewReader(fmt.Sprintf(`{"resourceSpans":[{"resource":{"attributes":[
+			{"key":"telemetry.sdk.language","value":{"stringValue":%q}},{"key":"service.name","value":{"stringValue":%q}}]},
+			"scopeSpans":[{"spans":[{"traceId":"8a5c1bfa0e1a4f3ab5f1d2c3b4a59687","spanId":"6f1b2c3d4e5f6071"}]}]}]}`, language, name)))
+		req.Header.Set("X-Sentry-Auth", fmt.Sprintf(auth, testKey))
+		req.Header.Set("Content-Type", asJSON)
+		require.Equal(t, http.StatusOK, s.doOTLP(req).status)
+		return s.traces.AllTraces()[0].ResourceSpans().At(0).Resource().Attributes().AsRaw()
+	}
+	said := func(release, platform, sdk, client string) {
+		t.Helper()
+		s.serviceOf(t, "1", testKey, client, item("event", "", strings.Replace(errorEvent, "{",
+			fmt.Sprintf(`{"release":%q,"environment":"canary","dist":"7","platform":%q,"sdk":{"name":%q,"version":"1"},`, release, platform, sdk), 1)))
+	}
+	of := func(release, language string) map[string]any {
+		name, version, _ := strings.Cut(release, "@")
+		return map[string]any{
+			"service.name": name, "service.version": version, "deployment.environment.name": "canary", "sentry.release": release, "sentry.dist": "7",
+			"telemetry.sdk.language": language, "sentry.project_id": "1",
+		}
+	}
+	unknown := func(project, language string) map[string]any {
+		return map[string]any{"service.name": "sentry-project-" + project, "telemetry.sdk.language": language, "sentry.project_id": project}
+	}
+	assert.Equal(t, unknown("1", "python"), otlp("1", python, "python", "unknown_service"), "not known yet")
+	said("shop@1.0", "python", "sentry.python.flask", "sentry.python/2.75.0")
+	assert.Equal(t, of("shop@1.0", "python"), otlp("1", python, "python", "unknown_service"))
+	assert.Equal(t, of("shop@1.0", "python"), otlp("1", node, "python", "unknown_service"), "an exporter that does not name the SDK")
+	assert.Equal(t, unknown("1", "go"), otlp("1", python, "go", "unknown_service"), "another process")
+	assert.Equal(t, unknown("1", "nodejs"), otlp("1", node, "nodejs", "unknown_service:node"))
+	said("cart@2.0", "node", "sentry.javascript.node", "sentry.javascript.node/11.12.0")
+	said("page@3.0", "javascript", "sentry.javascript.browser", "sentry.javascript.browser/11.12.0")
+	assert.Equal(t, of("cart@2.0", "nodejs"), otlp("1", node, "nodejs", "unknown_service:node"))
+	assert.Equal(t, of("shop@1.0", "python"), otlp("1", python, "python", ""))
+	assert.Equal(t, unknown("2", "nodejs"), otlp("2", node, "nodejs", ""), "another tenant's")
+	assert.Equal(t, map[string]any{"service.name": "till", "telemetry.sdk.language": "python", "sentry.project_id": "1"}, otlp("1", python, "python", "till"), "stated")
+}
+
 // TestServicesAreBounded: invented programs of one project displace only each other.
 func TestServicesAreBounded(t *testing.T) {
 	var s services

@@ -110,6 +110,7 @@ type Sender struct {
 	PublicKey string
 	SDK       sentry.ClientSDK       // of the envelope header or the credentials
 	Known     attr.Identity          // that the client has stated before; zero = not known
+	KnownIn   fromsentry.KnownIn     // see Source
 	Address   string                 // "" = not known
 	UserAgent string                 // of the request
 	Resource  []fromsentry.Attribute // of the configuration
@@ -170,6 +171,7 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 		SDK:       sentry.ClientSDK(envelope.Header.SDK),
 		ClientSDK: from.SDK,
 		Known:     from.Known,
+		KnownIn:   from.KnownIn,
 
 		ClientAddress: from.Address,
 		UserAgent:     from.UserAgent,

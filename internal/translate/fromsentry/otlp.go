@@ -4,6 +4,7 @@ package fromsentry
 
 import (
 	"iter"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -115,9 +116,30 @@ func (src Source) adopt(resource pcommon.Map) {
 	src.removePersonal(resource)
 	attr.PutText(resource, semconv.SentryProjectID, src.ProjectID)
 	if _, stated := resource.Get(semconv.ServiceName); !stated {
-		resource.PutStr(semconv.ServiceName, src.fallbackName())
+		src.recallService(resource)
 	}
 	src.configure(resource)
+}
+
+// recallService gives a resource without a service that of the SDK in the same process, with what
+// else the resource does not state.
+func (src Source) recallService(resource pcommon.Map) {
+	known, language := src.Known, attr.TextOf(resource, semconv.TelemetrySDKLanguage)
+	if src.KnownIn != nil {
+		known = src.KnownIn(language)
+	}
+	if language != "" && language != known.Language() {
+		known = attr.Identity{} // of another process
+	}
+	name, version := splitRelease(strings.TrimSpace(known.Release))
+	for _, field := range [...]struct{ key, text string }{
+		{semconv.ServiceName, attr.FirstText(name, src.fallbackName())}, {semconv.ServiceVersion, version},
+		{semconv.DeploymentEnvironmentName, known.Environment}, {semconv.SentryRelease, known.Release}, {semconv.SentryDist, known.Dist},
+	} {
+		if _, stated := resource.Get(field.key); !stated {
+			attr.PutText(resource, field.key, field.text)
+		}
+	}
 }
 
 func (src Source) configures(key string) bool {
@@ -130,12 +152,15 @@ func (src Source) configures(key string) bool {
 }
 
 // AdoptedWeight returns the memory of the attributes that a resource gains.
-func (src Source) AdoptedWeight() int64 {
-	const perAttribute = 128 // with the growth of the list
+func (src Source) AdoptedWeight() (bytes int64) {
+	const perAttribute, recalled = 128, 5 // with the growth of the list
+	if src.KnownIn != nil {               // the language is not known yet
+		bytes, src.KnownIn = recalled*(perAttribute+attr.MaxNameBytes), nil
+	}
 	traces := ptrace.NewTraces()
 	attributes := traces.ResourceSpans().AppendEmpty().Resource().Attributes()
 	src.adopt(attributes)
-	return int64(perAttribute*attributes.Len() + new(ptrace.ProtoMarshaler).TracesSize(traces))
+	return bytes + int64(perAttribute*attributes.Len()+new(ptrace.ProtoMarshaler).TracesSize(traces))
 }
 
 func (src Source) removePersonal(attributes pcommon.Map) {

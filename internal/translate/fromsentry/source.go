@@ -23,9 +23,11 @@ type Source struct {
 	ClientSDK sentry.ClientSDK // from the credentials: Python's and Ruby's omit the framework
 
 	// Known is the identity that the process stated elsewhere, for items whose type has no fields
-	// for it; zero = not known. Stated, if not nil, receives the identity of the output.
-	Known  attr.Identity
-	Stated func(attr.Identity)
+	// for it; zero = not known. KnownIn, if not nil, replaces it for OTLP. Stated, if not nil,
+	// receives the identity of the output.
+	Known   attr.Identity
+	KnownIn KnownIn
+	Stated  func(attr.Identity)
 
 	// Resource contains the configured resource attributes of the project, for all signals. They
 	// override the payload, because SDKs send "production" if no environment is configured.
@@ -58,6 +60,10 @@ type Source struct {
 
 	ProfileID string // of the V1 profile in the same envelope, for the spans of its transaction
 }
+
+// KnownIn returns the identity that processes in a language (telemetry.sdk.language) stated last,
+// for clients whose credentials do not name an SDK.
+type KnownIn func(language string) attr.Identity
 
 // fallbackName returns the name of a service without a release.
 func (s *Source) fallbackName() string {
