@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pmetric"
+	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -56,12 +57,26 @@ func testClockDrift(t *testing.T, off time.Duration, corrected bool) {
 		item(sentry.ItemSession, "", `{"sid":"7c7b6585-f901-4351-bf8d-02711b721929","started":"`+rfc+`","timestamp":"`+rfc+`","init":true,"status":"exited","attrs":{"release":"shop@1"}}`),
 		item(sentry.ItemClientReport, "", `{"timestamp":`+at+`,"discarded_events":[{"reason":"sample_rate","category":"error","quantity":3}]}`),
 	}}
+	const sampled = `"stacks":[[0]],"frames":[{"function":"f"}],"thread_metadata":{"1":{"name":"main"}}`
+	legacy := &sentry.Envelope{Header: envelope.Header, Items: []sentry.Item{ // with its transaction, so that the receiver may correct it
+		envelope.Items[2],
+		item(sentry.ItemProfile, "", `{"event_id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7ca","version":"1","platform":"python","timestamp":"`+rfc+`","device":{"architecture":"x86_64"},"os":{"name":"Linux"},
+			"transaction":{"id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7c9","name":"t","trace_id":"53295a878b574a5665399b12b6f1d7fb","active_thread_id":"1"},
+			"profile":{"samples":[{"elapsed_since_start_ns":1,"stack_id":0,"thread_id":"1"},{"elapsed_since_start_ns":10000000,"stack_id":0,"thread_id":"1"}],`+sampled+`},
+			"measurements":{"cpu_usage":{"unit":"percent","values":[{"elapsed_since_start_ns":1,"value":5}]}}}`),
+	}}
+	chunk := &sentry.Envelope{Header: envelope.Header, Items: []sentry.Item{ // never corrected by the receiver
+		{Header: sentry.ItemHeader{Type: sentry.ItemProfileChunk, Platform: "python"}, Payload: []byte(`{"version":"2","platform":"python","chunk_id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7cb",
+			"profiler_id":"c7c7c7c7c7c7c7c7c7c7c7c7c7c7c7cc","client_sdk":{"name":"sentry.python","version":"2.75.0"},"release":"shop@1",
+			"profile":{"samples":[{"timestamp":` + at + `,"stack_id":0,"thread_id":"1"},{"timestamp":` + at + `,"stack_id":0,"thread_id":"1"}],` + sampled + `},
+			"measurements":{"cpu_usage":{"unit":"percent","values":[{"timestamp":` + at + `,"value":5}]}}}`)},
+	}}
 	alone := &sentry.Envelope{Header: envelope.Header, Items: []sentry.Item{ // streamed spans are never corrected by the receiver
 		item(sentry.ItemSpan, sentry.ContentTypeSpans, `{"version":2,"items":[{`+span+`,"end_timestamp":`+at+`,"name":"n","status":"ok","is_segment":false,"parent_span_id":"65b086720141d1aa"}]}`),
 	}}
 	settings := sentryitems.DefaultSettings()
-	settings.CorrectClockDrift = corrected
-	for _, envelope := range []*sentry.Envelope{envelope, alone} {
+	settings.CorrectClockDrift, settings.KeepOriginalPayload = corrected, true
+	for _, envelope := range []*sentry.Envelope{envelope, legacy, chunk, alone} {
 		translation := sentryitems.New(envelope, sentryitems.Sender{ProjectID: "1"}, settings, func(pipeline.Signal) bool { return true }, now)
 		for i := range envelope.Items {
 			result := translation.Translate(&envelope.Items[i])
@@ -88,7 +103,7 @@ func testClockDrift(t *testing.T, off time.Duration, corrected bool) {
 		assert.NotContains(t, string(item.Payload), "clock_drift")
 		seen[item.Header.Type]++
 	}
-	for _, kind := range []sentry.ItemType{sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSessions, sentry.ItemClientReport} {
+	for _, kind := range []sentry.ItemType{sentry.ItemEvent, sentry.ItemFeedback, sentry.ItemTransaction, sentry.ItemSpan, sentry.ItemLog, sentry.ItemTraceMetric, sentry.ItemSessions, sentry.ItemClientReport, sentry.ItemProfileChunk} {
 		assert.NotZero(t, seen[kind], kind)
 	}
 }
@@ -97,6 +112,8 @@ func testClockDrift(t *testing.T, off time.Duration, corrected bool) {
 func (h *harness) sendMessage(m pipeline.Message) {
 	var requests []*request
 	switch data := m.Data().(type) {
+	case pprofile.Profiles:
+		requests = h.started.convertProfiles(h.t.Context(), data)
 	case ptrace.Traces:
 		requests = h.started.convertTraces(h.t.Context(), data)
 	case plog.Logs:

@@ -119,13 +119,7 @@ func (src Source) unixNano(t jsonscan.Timestamp) uint64 {
 	if !src.CorrectDrift || src.ClockDriftMilli == 0 {
 		return t.UnixNano
 	}
-	// Decoded instants end in 2242, and a drift is a time.Duration of less than 293 years, so the
-	// sum fits.
-	drift := src.ClockDriftMilli * attr.NanosPerMilli
-	if drift < 0 && uint64(-drift) > t.UnixNano {
-		return 0 // before 1970: not representable in OTLP
-	}
-	return min(t.UnixNano+uint64(drift), attr.MaxUnixSeconds*attr.NanosPerSecond)
+	return attr.Shifted(t.UnixNano, src.ClockDriftMilli)
 }
 
 // putDrift adds the offset of the client's clock, and whether times were corrected by it. These are

@@ -57,7 +57,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if n == 0 || e.Items[n-1].EventID != out.EventID {
 		return // too large
 	}
-	e.Items[n-1].DriftMilli = attr.UncorrectedDrift(attrs)
+	e.Items[n-1].DriftMilli = attr.UncorrectedDrift(attrs.Get)
 	if out.Trace.TraceID != "" {
 		e.Items[n-1].Trace = &sentry.DynamicSamplingContext{
 			TraceID: out.Trace.TraceID, SampleRate: e.header.SampleRate, SampleRand: e.header.SampleRand, Sampled: e.header.Sampled,

@@ -155,7 +155,7 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
-	if drift := attr.UncorrectedDrift(attrs); drift != e.container.DriftMilli {
+	if drift := attr.UncorrectedDrift(attrs.Get); drift != e.container.DriftMilli {
 		e.Flush(&e.container.Container) // ingest shifts all times of an envelope alike
 		e.container.DriftMilli = drift
 	}

@@ -20,8 +20,8 @@ import (
 
 // readMeasurements is the inverse of fromsentry.attributeList.measurements, for both formats: V1
 // counts times from the start of the profile. Ingest rejects a chunk with an unknown unit, so such
-// series are dropped.
-func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export) (all []sentryprofile.Measurement) {
+// series are dropped. The clock of the times is behind by driftMilli.
+func readMeasurements(view dictionary.View, profile pprofile.Profile, driftMilli int64, e *Export) (all []sentryprofile.Measurement) {
 	attribute, ok := view.Get(profile.AttributeIndices(), semconv.SentryMeasurements)
 	if !ok || attribute.Type() != pcommon.ValueTypeMap {
 		return nil
@@ -34,6 +34,9 @@ func readMeasurements(view dictionary.View, profile pprofile.Profile, e *Export)
 		}
 		m := sentryprofile.Measurement{Name: name, Unit: attr.TextOf(value.Map(), attr.KeyUnit)}
 		m.Values = readPoints(value.Map(), uint64(profile.Time()), e)
+		for i := range m.Values {
+			m.Values[i].Timestamp += float64(driftMilli*attr.NanosPerMilli) / attr.NanosPerSecond
+		}
 		points += len(m.Values)
 		if !sentryprofile.IsMeasurementUnit(m.Unit) || points > sentry.MaxMeasurementValues {
 			e.Flaw("measurement", 1)

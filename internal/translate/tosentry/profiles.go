@@ -160,7 +160,7 @@ func (e *profileExporter) group(g *group) {
 		e.Clocks.Add(g.weight.onCPU)
 	}
 	e.frames.start(g.fromSentry)
-	weight := e.samples.read(g.profiles, g.weight, &e.frames, &e.Export)
+	weight := e.samples.read(g.profiles, g.weight, g.driftMilli, &e.frames, &e.Export)
 	if len(e.samples.observations) == 0 {
 		return // empty, or everything is counted as lost
 	}
@@ -190,7 +190,7 @@ func (e *profileExporter) write(profile pprofile.Profile, src origin, weight wei
 		}
 	}
 	chunk.DebugMeta.Images = e.frames.images(profile, &e.Export)
-	chunk.Measurements = readMeasurements(e.view, profile, &e.Export)
+	chunk.Measurements = readMeasurements(e.view, profile, src.driftMilli, &e.Export)
 
 	parts := e.splitter.Split(chunking.Profile{
 		Chunk: &chunk, Observations: e.samples.observations, Period: weight.period, OnCPU: weight.onCPU, AsSent: src.fromSentry,
@@ -224,11 +224,11 @@ func (e *profileExporter) addChunk(platform string, payload []byte, observations
 }
 
 // original appends the original payload of the profile, if it was kept; transforms that change a
-// profile remove it. Payloads that ingest would reject are not used; their profiles are translated
-// instead.
+// profile remove it. Payloads that ingest would reject, or store with the times of a wrong clock,
+// are not used; their profiles are translated instead.
 func (e *profileExporter) original(profile pprofile.Profile) bool {
 	kept := payload.Of(profile, attr.OriginalPayloadFormat)
-	if kept == nil {
+	if kept == nil || driftOf(e.view, profile) != 0 {
 		return false
 	}
 	d := sentryprofile.AcquireDecoder()
@@ -260,11 +260,12 @@ type origin struct {
 	fromSentry bool   // translated by fromsentry: absent fields were not sent and are not derived
 	profilerID string // in Sentry's form; "" = none
 	chunkID    string // the same; "" = none
+	driftMilli int64  // see driftOf
 }
 
 func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity) origin {
 	version := profileText(view, profile, semconv.SentryProfileVersion)
-	src := origin{Identity: id, fromSentry: version != ""}
+	src := origin{Identity: id, fromSentry: version != "", driftMilli: driftOf(view, profile)}
 	if platform := profileText(view, profile, semconv.SentryPlatform); platform != "" { // next to a profile of another platform
 		src.Platform = validPlatform(platform)
 	}
@@ -278,6 +279,13 @@ func readOrigin(view dictionary.View, profile pprofile.Profile, id attr.Identity
 		src.profilerID = src.chunkID // spans refer to it by the same ID: see profilingOf
 	}
 	return src
+}
+
+// driftOf returns by how many milliseconds the times of a profile are behind. Ingest does not use
+// sent_at for profiles (relay-server, processing/profile_chunks), so the exporter corrects them by
+// the drift that ingest adds to the spans of the same client.
+func driftOf(view dictionary.View, profile pprofile.Profile) int64 {
+	return attr.UncorrectedDrift(func(key string) (pcommon.Value, bool) { return view.Get(profile.AttributeIndices(), key) })
 }
 
 // sentryID returns an ID in Sentry's form. It returns a hash if the text is not a UUID, and "" if

@@ -63,9 +63,9 @@ type countedSample struct {
 	at            uint64 // Unix nanoseconds of the first observation; 0 = unknown
 }
 
-// read reads the samples of a group. It returns the weight of the observations, which is larger
-// than that of the profiles if there are too many samples.
-func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frameReader, e *Export) weight {
+// read reads the samples of a group, whose clock is behind by driftMilli. It returns the weight of
+// the observations, which is larger than that of the profiles if there are too many samples.
+func (r *sampleReader) read(profiles []pprofile.Profile, w weight, driftMilli int64, frames *frameReader, e *Export) weight {
 	r.observations = r.observations[:0]
 	r.threads, r.threadOf = nil, map[string]int32{}
 	r.threadAt.clear()
@@ -78,6 +78,11 @@ func (r *sampleReader) read(profiles []pprofile.Profile, w weight, frames *frame
 			}
 		}
 		largest.period = max(largest.period, r.spread(profile, w, e).period)
+	}
+	if driftMilli != 0 {
+		for i := range r.observations {
+			r.observations[i].Time = attr.Shifted(r.observations[i].Time, driftMilli)
+		}
 	}
 	r.dropLate(e)
 	r.sorter.Sort(r.observations)

@@ -65,7 +65,7 @@ func collectSpans(spans ptrace.SpanSlice, id *identity, e *Export, all []tracedS
 			span.StartTimestamp() >= jsonscan.MaxUnixNano, span.EndTimestamp() >= jsonscan.MaxUnixNano:
 			e.Lose(event.ReasonSpanNoTime, 1)
 		default:
-			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes(), span.TraceState().AsRaw()), drift: attr.UncorrectedDrift(span.Attributes())})
+			all = append(all, tracedSpan{Span: span, id: id, header: attr.TraceHeaderOf(span.TraceID(), span.Attributes(), span.TraceState().AsRaw()), drift: attr.UncorrectedDrift(span.Attributes().Get)})
 		}
 	}
 	return all
