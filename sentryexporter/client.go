@@ -65,7 +65,7 @@ const maxResponseBody = 64 << 10
 
 // post sends one envelope.
 func (c *client) post(ctx context.Context, e *envelope) reply {
-	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: c.header(e, time.Now()), Items: []sentry.Item{e.Item}})
+	body, err := sentry.AppendEnvelope(nil, &sentry.Envelope{Header: c.header(e, time.Now()), Items: e.items()})
 	if err != nil {
 		return reply{verdict: refused, reason: reasonInvalidEnvelope, err: err}
 	}

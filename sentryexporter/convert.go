@@ -89,13 +89,17 @@ func (e *sentryExporter) program() sentry.ClientSDK {
 }
 
 // newRequests returns one request per envelope, so that envelopes do not wait for each other. The
-// number of elements of the message is distributed over the requests. The limit is the largest
-// payload that Sentry accepts.
+// number of elements of the message is distributed over the items. The limit is the largest payload
+// that Sentry accepts.
 func (e *sentryExporter) newRequests(count int, export *tosentry.Export, limit int) (requests []*request) {
 	n := len(export.Items)
 	for i, item := range export.Items {
-		share := count*(i+1)/n - count*i/n
-		requests = append(requests, &request{Version: requestVersion, Count: max(1, share), Envelopes: []envelope{newEnvelope(item)}})
+		share := max(1, count*(i+1)/n-count*i/n)
+		if last := len(requests) - 1; last >= 0 && requests[last].Envelopes[0].absorb(&item) {
+			requests[last].Count += share
+			continue
+		}
+		requests = append(requests, &request{Version: requestVersion, Count: share, Envelopes: []envelope{newEnvelope(item)}})
 	}
 	if lost := tooLarge(export.Lost); lost > 0 {
 		e.logger.Error(fmt.Sprintf("Data dropped: larger than %d bytes", min(limit, e.cfg.maxItemBytes())), zap.Int("elements", lost))

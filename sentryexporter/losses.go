@@ -40,10 +40,12 @@ const (
 	lossOverflow = "queue_overflow"
 )
 
-// add counts an item in all its categories, as the specification requires.
+// add counts the items of an envelope in all their categories, as the specification requires.
 func (l *losses) add(e *envelope, reason string) {
-	for _, quantity := range sentry.Quantities(&e.Item) {
-		l.count(reason, quantity.Category, int(quantity.Count))
+	for _, item := range e.items() {
+		for _, quantity := range sentry.Quantities(&item) {
+			l.count(reason, quantity.Category, int(quantity.Count))
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // request is an entry of the queue: one envelope of a message. It contains the envelope instead of
@@ -33,13 +34,14 @@ type request struct {
 
 const requestVersion = 1
 
-// envelope is one item with the fields of its envelope header. Sentry accepts one profile chunk or
-// transaction per envelope.
+// envelope is one item with the fields of its envelope header, or several updates of sessions.
+// Sentry accepts one item of the other types per envelope.
 type envelope struct {
 	EventID string                         // of transactions; "" = none
 	Trace   *sentry.DynamicSamplingContext // of span containers; nil = none
 	Item    sentry.Item
-	Via     string // collectors that forwarded the data: see loopguard
+	More    []sentry.Item // updates of sessions: see absorb
+	Via     string        // collectors that forwarded the data: see loopguard
 	// DriftMilli is by how many milliseconds the times in the item are behind; 0 = not at all.
 	DriftMilli int64
 	Count      int // observations of a profile, or spans: of a container, or of a transaction including its root
@@ -53,9 +55,33 @@ func (r *request) ItemsCount() int { return r.Count }
 // BytesSize returns the size of the payloads.
 func (r *request) BytesSize() (size int) {
 	for i := range r.Envelopes {
-		size += len(r.Envelopes[i].Item.Payload)
+		size += r.Envelopes[i].size()
 	}
 	return size
+}
+
+// items returns the items of the envelope.
+func (e *envelope) items() []sentry.Item { return append([]sentry.Item{e.Item}, e.More...) }
+
+// size returns the size of the payloads.
+func (e *envelope) size() (size int) {
+	size = len(e.Item.Payload)
+	for i := range e.More {
+		size += len(e.More[i].Payload)
+	}
+	return size
+}
+
+// absorb adds an update of a session to an envelope with others: ingest accepts as many as
+// MaxOutgoingSessions. It reports whether it did.
+func (e *envelope) absorb(item *tosentry.Outgoing) bool {
+	if item.Header.Type != sentry.ItemSession || e.Item.Header.Type != sentry.ItemSession || e.DriftMilli != item.DriftMilli ||
+		1+len(e.More) >= sentry.MaxOutgoingSessions || e.size()+len(item.Payload) > sentry.MaxOutgoingElements {
+		return false
+	}
+	e.More = append(e.More, item.Item)
+	e.Count += item.Count
+	return true
 }
 
 // MergeSplit implements batching, which Validate rejects.

@@ -3,6 +3,7 @@
 package sentryexporter
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // cumulative has a counter since a start and a gauge.
@@ -126,6 +128,42 @@ func TestLossesOfContainers(t *testing.T) {
 	refused.Item.Header.ItemCount.Set, refused.Item.Header.ItemCount.Value = true, 7
 	h.started.losses.add(&refused, lossRejected)
 	assert.Equal(t, map[loss]int{{lossRejected, sentry.CategoryLogItem}: 7, {lossRejected, sentry.CategoryLogByte}: 12}, h.started.losses.counts)
+}
+
+// TestSessionsShareEnvelopes: updates of sessions are sent together, in their order, as many as
+// ingest accepts; other items and updates of another clock are sent apart.
+func TestSessionsShareEnvelopes(t *testing.T) {
+	h := start(t, withoutQueue)
+	var export tosentry.Export
+	update := func(n int, driftMilli int64) {
+		payload := fmt.Appendf(nil, `{"sid":"7c7b6585-f901-4351-bf8d-%012d","started":"2026-05-01T10:00:00Z","timestamp":"2026-05-01T10:00:00Z","status":"ok","attrs":{"release":"shop@1"}}`, n)
+		export.Items = append(export.Items, tosentry.Outgoing{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemSession}, Payload: payload}, Count: 1, DriftMilli: driftMilli})
+	}
+	for n := range 250 {
+		update(n, 0)
+	}
+	aggregates := []byte(`{"aggregates":[{"started":"2026-05-01T10:00:00Z","exited":2}],"attrs":{"release":"shop@1"}}`)
+	export.Items = append(export.Items, tosentry.Outgoing{Item: sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemSessions}, Payload: aggregates}, Count: 1})
+	update(250, 0)
+	update(251, 4_000_000)
+	sizes, count := []int{}, 0
+	for _, r := range h.started.newRequests(253, &export, sentry.MaxOutgoingElements) {
+		count += r.Count
+		sizes = append(sizes, len(r.Envelopes[0].items()))
+		require.NoError(t, h.send(r.Envelopes...))
+	}
+	assert.Equal(t, []int{100, 100, 50, 1, 1, 1}, sizes)
+	assert.Equal(t, 253, count)
+	var sent [][]byte
+	for _, request := range h.sentry.Requests() {
+		for _, item := range request.Envelope.Items {
+			sent = append(sent, item.Payload)
+		}
+	}
+	for i, item := range export.Items {
+		assert.Equal(t, string(item.Payload), string(sent[i]))
+	}
+	assert.Equal(t, map[string]int64{"outcome=sent type=session": 252, "outcome=sent type=sessions": 1}, h.counts("otelcol_exporter_sentry_envelope_items"))
 }
 
 // TestQueuesHaveTheirOwnStorage: a storage is found by the name of the queue and its signal.

@@ -76,9 +76,9 @@ func (t *telemetry) posted(ctx context.Context, e *envelope, r reply) {
 	if r.reason != "" {
 		attributes = append(attributes, attribute.String("reason", r.reason))
 	}
-	t.add(ctx, t.items, 1, attributes...)
+	t.add(ctx, t.items, 1+len(e.More), attributes...)
 	if r.verdict == sent {
-		t.add(ctx, t.bytes, len(e.Item.Payload), attribute.String("type", e.Item.Header.Type.Label()))
+		t.add(ctx, t.bytes, e.size(), attribute.String("type", e.Item.Header.Type.Label()))
 	}
 }
 

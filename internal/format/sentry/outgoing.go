@@ -78,6 +78,9 @@ const (
 	// MaxOutgoingLog bounds the payload of a container with one log: max_log_size.
 	MaxOutgoingLog = 2 << 20
 
+	// MaxOutgoingSessions bounds the updates of sessions in an envelope: max_session_count.
+	MaxOutgoingSessions = 100
+
 	// MaxOutgoingLogs and MaxOutgoingMetrics are the sizes of SDK buffers.
 	MaxOutgoingLogs    = 100
 	MaxOutgoingMetrics = 1000

@@ -17,15 +17,21 @@ import (
 // Verdict returns why Sentry's ingest would reject the item of an envelope, or drop a part of it,
 // after its response 200; "" if it accepts all. It uses no code of the product except the headers.
 func Verdict(e *sentry.Envelope) string {
-	if len(e.Items) != 1 {
-		return fmt.Sprintf("%d items", len(e.Items))
+	const maxSessions = 100 // max_session_count; one of other types (relay-server/src/utils/sizes.rs)
+	if n := len(e.Items); n != 1 && (n == 0 || n > maxSessions || e.Items[0].Header.Type != sentry.ItemSession) {
+		return fmt.Sprintf("%d items", n)
 	}
-	item := &e.Items[0]
-	verdict, known := verdicts[item.Header.Type]
-	if !known {
-		return "item type " + string(item.Header.Type)
+	for i := range e.Items {
+		item := &e.Items[i]
+		judge, known := verdicts[item.Header.Type]
+		if !known || item.Header.Type != e.Items[0].Header.Type {
+			return "item type " + string(item.Header.Type)
+		}
+		if verdict := judge(&e.Header, item); verdict != "" {
+			return verdict
+		}
 	}
-	return verdict(&e.Header, item)
+	return ""
 }
 
 // verdicts are the rules of ingest for each type of item that the exporter writes.
