@@ -51,8 +51,15 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 		fillForeign(&out, s.Span)
 	}
 	out.Op, out.Origin = clip(out.Op, maxOp), originText(out.Origin)
+	if out.Origin == browserMetrics {
+		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryOrigin, Value: e.scratch.Text(out.Origin)})
+	}
 	return out
 }
+
+// browserMetrics is the origin of spans from the browser's performance API. Ingest derives their
+// category from it, in the data only (relay-event-normalization, category_for_span).
+const browserMetrics = "auto.ui.browser.metrics"
 
 // maxOp is the maximum length of operations and origins in Sentry's schema.
 const maxOp = 128

@@ -39,3 +39,18 @@ func TestSpanDataIsScalar(t *testing.T) {
 	require.Equal(t, `"{\"n\":1}"`, root["map"])
 	require.Equal(t, `"[\"text/html\"]"`, child["http.request.header.accept"])
 }
+
+// TestBrowserSpansKeepTheirCategory: ingest derives it from an attribute that is also a field.
+func TestBrowserSpansKeepTheirCategory(t *testing.T) {
+	for _, origin := range []string{browserMetrics, "auto.http.browser"} {
+		traces := otelTraces()
+		spans := traces.ResourceSpans().At(0).ScopeSpans().At(0).Spans()
+		for i := range spans.Len() {
+			spans.At(i).Attributes().PutStr("sentry.origin", origin)
+		}
+		sent, err := event.DecodeTransaction(TracesToTransactions(traces, exportOptions).Items[0].Payload)
+		require.NoError(t, err)
+		require.Equal(t, origin, sent.Spans[0].Origin)
+		require.Equal(t, origin == browserMetrics, dataOf(&sent.Spans[0], "sentry.origin") != nil)
+	}
+}

@@ -163,6 +163,9 @@ func expectSpan(s *event.Span, stated attr.Profiling, t *event.Transaction, isRo
 		}
 	}
 	s.Data = data
+	if s.Origin == browserMetrics {
+		s.Data = append(s.Data, event.NamedValue{Name: semconv.SentryOrigin, Value: attr.JsonString(s.Origin)})
+	}
 	if !isRoot && profiler != "" && profiler != attr.FirstText(attr.SimpleID(stated.Profiler), attr.SimpleID(stated.Profile)) {
 		s.Data = append(s.Data, event.NamedValue{Name: "profiler_id", Value: attr.JsonString(profiler)})
 	}
