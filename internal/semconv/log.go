@@ -32,9 +32,13 @@ const (
 )
 
 // OTel, for formats other than OTLP.
+const EventEventName = "event.name" // the prefix Event is for names of events
+
+// Sentry's ingest: resource and scope of OTLP (relay-otel, otel_scope_into_attributes).
 const (
-	EventEventName = "event.name" // the prefix Event is for names of events
-	OtelScopeName  = "otel.scope.name"
+	ResourcePrefix         = "resource."
+	InstrumentationName    = "instrumentation.name"
+	InstrumentationVersion = "instrumentation.version"
 )
 
 // Project: all items.

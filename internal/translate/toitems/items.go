@@ -157,7 +157,8 @@ func (s *source) share() {
 	s.EachField(false, s.text)
 	s.text(semconv.SentryPlatform, s.Platform)
 	if !s.FromSentry {
-		s.text(semconv.OtelScopeName, s.scope.Name())
+		s.text(semconv.InstrumentationName, s.scope.Name())
+		s.text(semconv.InstrumentationVersion, s.scope.Version())
 	}
 	s.shared = append(s.shared, s.Typed...)
 	s.json = event.AppendMembers([]byte{'{'}, s.shared)[1:]

@@ -127,7 +127,7 @@ type Resource struct {
 	session    string            // profiler session for spans without one; "" = not computed yet
 	machine    Contexts          // of attributes that become members of contexts
 	otherJSON  []byte            // all other attributes; empty = none
-	Typed      []event.Attribute // all other attributes, in the form of containers
+	Typed      []event.Attribute // all other attributes, in the form of containers, with the keys that ingest gives them
 	Size       int               // bytes of machine and Typed in an item
 	scratch    attr.Scratch      // values of the fields above
 }
@@ -155,6 +155,9 @@ func (r *Resource) Read(attrs pcommon.Map) {
 	for key, value := range attrs.All() {
 		if !hasField(key, r.FromSentry) {
 			a := r.scratch.Attribute(key, value)
+			if !r.FromSentry {
+				a.Key = semconv.ResourcePrefix + key
+			}
 			r.Typed = append(r.Typed, a)
 			r.Size += len(a.Key) + len(a.Value) + len(`"":{"type":"boolean","value":},`)
 			other = append(other, event.NamedValue{Name: key, Value: r.scratch.JSON(value)})
