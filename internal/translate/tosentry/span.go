@@ -29,12 +29,16 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 	}
 	out.Start, out.End = timesOf(s.Span)
 	out.Data = make([]event.NamedValue, 0, s.Attributes().Len()+2) // and the thread
+	var category []event.NamedValue
 	tags := map[string]bool{}
 	AddTagKeys(tags, s.Attributes())
 	for key, value := range s.Attributes().All() {
 		switch {
 		case key == semconv.SentrySegmentID, attr.IsSpanField(key), attr.IsClockDrift(key): // set by the transaction, or below
 		case spanTaker.Take(&out, key, value, &e.scratch):
+			if value.Type() == pcommon.ValueTypeStr && value.Str() == browserMetrics {
+				category = []event.NamedValue{{Name: key, Value: e.scratch.JSON(value)}}
+			}
 		case key == semconv.SentryMeasurements:
 			out.Measurements = measuresOf(value)
 		case tags[key]:
@@ -47,18 +51,17 @@ func (e *traceExporter) legacySpan(s *tracedSpan) event.Span {
 			out.Data = append(out.Data, event.NamedValue{Name: key, Value: json})
 		}
 	}
+	out.Data = append(out.Data, category...)
 	if !fromSentry {
 		fillForeign(&out, s.Span)
 	}
 	out.Op, out.Origin = clip(out.Op, maxOp), originText(out.Origin)
-	if out.Origin == browserMetrics {
-		out.Data = append(out.Data, event.NamedValue{Name: semconv.SentryOrigin, Value: e.scratch.Text(out.Origin)})
-	}
 	return out
 }
 
 // browserMetrics is the origin of spans from the browser's performance API. Ingest derives their
-// category from it, in the data only (relay-event-normalization, category_for_span).
+// category from it, in the data only, where SDKs repeat the field (relay-event-normalization,
+// category_for_span).
 const browserMetrics = "auto.ui.browser.metrics"
 
 // maxOp is the maximum length of operations and origins in Sentry's schema.
