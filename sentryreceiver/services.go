@@ -16,8 +16,8 @@ import (
 // services remembers the last service that each program stated. Client reports and old sessions
 // state no release: without this memory, they would get a service that does not exist. Programs
 // with the same key and SDK cannot be distinguished; the last one is used. OTLP whose resource
-// names no service gets it, too: from the same SDK or, as Node's integration does not name the SDK,
-// from an SDK in the same language.
+// names no service gets it, too: of the same SDK or, as Node's and Ruby's integrations do not send
+// its name, of the last SDK in the same language.
 type services struct {
 	mu        sync.Mutex
 	byProgram map[program]*fairshare.Entry[string, service]
@@ -45,12 +45,8 @@ func programOf(auth sentry.Auth, userAgent string) program {
 	return program{auth.ProjectID, auth.PublicKey, attr.Clip(cmp.Or(auth.Client, userAgent), attr.MaxNameBytes)}
 }
 
-// knownIn returns the identities of services by language, for credentials that do not name an SDK;
-// nil for others.
+// knownIn returns the identities of the services that share a key, by language.
 func (s *services) knownIn(auth sentry.Auth) fromsentry.KnownIn {
-	if auth.Client != "" {
-		return nil
-	}
 	return func(language string) attr.Identity {
 		if len(language) > attr.MaxNameBytes { // any number of resources may refer to one text
 			return attr.Identity{}

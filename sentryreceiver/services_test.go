@@ -127,7 +127,11 @@ func TestServiceOfReports(t *testing.T) {
 // TestServiceOfOTLP: OTLP whose resource names no service is of the service that the process has
 // stated last with its SDK, and of no other tenant's or language's.
 func TestServiceOfOTLP(t *testing.T) {
-	const python, node = "Sentry sentry_version=7, sentry_key=%s, sentry_client=sentry.python/2.75.0", "Sentry sentry_version=7, sentry_key=%s" // as their integrations write it
+	const ( // as their integrations write it
+		python = "Sentry sentry_version=7, sentry_key=%s, sentry_client=sentry.python/2.75.0"
+		node   = "Sentry sentry_version=7, sentry_key=%s"
+		ruby   = "Sentry sentry_version=7, sentry_client=sentry-ruby.otlp/6.6.2, sentry_timestamp=1777629600, sentry_key=%s"
+	)
 	s := startSignals(t, nil)
 	otlp := func(project, auth, language, name string) map[string]any {
 		t.Helper()
@@ -164,6 +168,8 @@ func TestServiceOfOTLP(t *testing.T) {
 	said("cart@2.0", "node", "sentry.javascript.node", "sentry.javascript.node/11.12.0")
 	said("page@3.0", "javascript", "sentry.javascript.browser", "sentry.javascript.browser/11.12.0")
 	assert.Equal(t, of("cart@2.0", "nodejs"), otlp("1", node, "nodejs", "unknown_service:node"))
+	said("till@4.0", "ruby", "sentry.ruby", "sentry-ruby/6.6.2")
+	assert.Equal(t, of("till@4.0", "ruby"), otlp("1", ruby, "ruby", "unknown_service"))
 	assert.Equal(t, of("shop@1.0", "python"), otlp("1", python, "python", ""))
 	assert.Equal(t, unknown("2", "nodejs"), otlp("2", node, "nodejs", ""), "another tenant's")
 	assert.Equal(t, map[string]any{"service.name": "till", "telemetry.sdk.language": "python", "sentry.project_id": "1"}, otlp("1", python, "python", "till"), "stated")

@@ -125,11 +125,11 @@ func (src Source) adopt(resource pcommon.Map) {
 // else the resource does not state.
 func (src Source) recallService(resource pcommon.Map) {
 	known, language := src.Known, attr.TextOf(resource, semconv.TelemetrySDKLanguage)
-	if src.KnownIn != nil {
-		known = src.KnownIn(language)
-	}
-	if language != "" && language != known.Language() {
-		known = attr.Identity{} // of another process
+	if known.Language() != language && language != "" { // of another process, or not known
+		known = attr.Identity{}
+		if src.KnownIn != nil {
+			known = src.KnownIn(language)
+		}
 	}
 	name, version := splitRelease(strings.TrimSpace(known.Release))
 	for _, field := range [...]struct{ key, text string }{
@@ -155,7 +155,7 @@ func (src Source) configures(key string) bool {
 func (src Source) AdoptedWeight() (bytes int64) {
 	const perAttribute, recalled = 128, 5 // with the growth of the list
 	if src.KnownIn != nil {               // the language is not known yet
-		bytes, src.KnownIn = recalled*(perAttribute+attr.MaxNameBytes), nil
+		bytes = recalled * (perAttribute + attr.MaxNameBytes)
 	}
 	traces := ptrace.NewTraces()
 	attributes := traces.ResourceSpans().AppendEmpty().Resource().Attributes()

@@ -23,7 +23,7 @@ type Source struct {
 	ClientSDK sentry.ClientSDK // from the credentials: Python's and Ruby's omit the framework
 
 	// Known is the identity that the process stated elsewhere, for items whose type has no fields
-	// for it; zero = not known. KnownIn, if not nil, replaces it for OTLP. Stated, if not nil,
+	// for it; zero = not known. KnownIn, if not nil, completes it for OTLP. Stated, if not nil,
 	// receives the identity of the output.
 	Known   attr.Identity
 	KnownIn KnownIn
@@ -61,8 +61,8 @@ type Source struct {
 	ProfileID string // of the V1 profile in the same envelope, for the spans of its transaction
 }
 
-// KnownIn returns the identity that processes in a language (telemetry.sdk.language) stated last,
-// for clients whose credentials do not name an SDK.
+// KnownIn returns the identity that processes in a language (telemetry.sdk.language) stated last.
+// Node's integration for OTLP does not name the SDK, and Ruby's has a name of its own.
 type KnownIn func(language string) attr.Identity
 
 // fallbackName returns the name of a service without a release.
