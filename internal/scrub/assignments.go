@@ -100,8 +100,8 @@ func isValue(text string, from, to int) bool {
 
 // notAuth reports whether the word that ends at i is the start of author or authority.
 func notAuth(text string, i int) bool {
-	const auth, or = "auth", "or"
-	if i+1 < len(auth) || !strings.EqualFold(text[i+1-len(auth):i+1], auth) || len(text) < i+1+len(or) || !strings.EqualFold(text[i+1:i+1+len(or)], or) {
+	const or = "or"
+	if i+1 < len(authWord) || !strings.EqualFold(text[i+1-len(authWord):i+1], authWord) || len(text) < i+1+len(or) || !strings.EqualFold(text[i+1:i+1+len(or)], or) {
 		return false
 	}
 	rest := text[i+1+len(or):]

@@ -89,24 +89,28 @@ func isLabel(text string) bool {
 }
 
 // isType reports whether the name before a colon and a text is the name of a type or a package, as
-// in error and log messages. Its sensitive word ends at word.
+// in error and log messages. Its sensitive word ends at word. A name with a word that plainly means
+// a secret is a key, unless it ends like a type: auth.views, but neither db.password.prod nor
+// PasswordNew.
 func isType(name string, word int) bool {
-	last := strings.LastIndexByte(name, '.') + 1
-	if word <= last {
-		if word = wordIn(name[last:]); word == 0 { // com.shop.auth.Filter, but neither auth.password nor secret.key
-			return !valueNouns[strings.ToLower(name[last:])]
-		}
-		word += last
-	}
 	for _, suffix := range []string{"error", "exception", "failure", "warning", "authorized", "authenticated"} {
 		if n := len(name) - len(suffix); n >= 0 && strings.EqualFold(name[n:], suffix) {
 			return true
 		}
 	}
+	last := strings.LastIndexByte(name, '.') + 1
+	isKey := meansSecret(name)
+	if word <= last {
+		if word = wordIn(name[last:]); word == 0 { // com.shop.auth.Filter, but neither auth.password nor secret.key
+			return !valueNouns[strings.ToLower(name[last:])] && (!isKey || typeNouns[lastWord(name)])
+		}
+		word += last
+	}
 	name, word = name[last:], word-last // TokenFilter, but neither ApiKey nor PasswordHash
 	for n := len(name) - 1; n >= word; n-- {
 		if name[n] >= 'A' && name[n] <= 'Z' { // not SECRET_KEY
-			return n+1 < len(name) && name[0] >= 'A' && name[0] <= 'Z' && !valueNouns[strings.ToLower(name[n:])] && wordIn(name[n:]) == 0
+			return n+1 < len(name) && name[0] >= 'A' && name[0] <= 'Z' && !valueNouns[strings.ToLower(name[n:])] && wordIn(name[n:]) == 0 &&
+				(!isKey || typeNouns[lastWord(name)])
 		}
 	}
 	return false
@@ -123,10 +127,46 @@ func wordIn(name string) int {
 	return 0
 }
 
+// meansSecret reports whether a name contains a sensitive word other than auth and token, which are
+// as common in names of types and packages as in names of values.
+func meansSecret(name string) bool {
+	state := uint8(0)
+	for i := range len(name) {
+		if state = automaton.next[state][name[i]]; automaton.found[state]&hasWord == 0 {
+			continue
+		}
+		if !strings.EqualFold(name[max(0, i+1-len(tokenWord)):i+1], tokenWord) && !strings.EqualFold(name[max(0, i+1-len(authWord)):i+1], authWord) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastWord returns the last word of a name in lower case: service of shop.AuthService.
+func lastWord(name string) string {
+	at := strings.LastIndexFunc(name, func(r rune) bool { return r == '.' || r == '_' || r == '-' || r >= 'A' && r <= 'Z' })
+	if at >= 0 && (name[at] < 'A' || name[at] > 'Z') {
+		at++
+	}
+	return strings.ToLower(name[max(0, at):])
+}
+
+// typeNouns are the last words of names of types and packages. Errors are in isType.
+var typeNouns = map[string]bool{
+	"activity": true, "adapter": true, "api": true, "backend": true, "bean": true, "bloc": true, "builder": true, "cache": true, "checker": true,
+	"client": true, "command": true, "component": true, "controller": true, "converter": true, "decoder": true, "encoder": true,
+	"event": true, "extension": true, "factory": true, "filter": true, "form": true, "fragment": true, "generator": true, "guard": true,
+	"handler": true, "hasher": true, "helper": true, "impl": true, "interceptor": true, "job": true, "listener": true, "loader": true,
+	"manager": true, "middleware": true, "model": true, "module": true, "page": true, "parser": true, "plugin": true, "policy": true,
+	"processor": true, "provider": true, "proxy": true, "query": true, "reader": true, "repository": true, "resolver": true, "screen": true,
+	"serializer": true, "service": true, "state": true, "storage": true, "store": true, "strategy": true, "task": true, "test": true,
+	"util": true, "utils": true, "validator": true, "verifier": true, "view": true, "views": true, "widget": true, "worker": true, "writer": true,
+}
+
 // valueNouns are the last words of value names: SecretKey, PasswordHash, AuthHeader.
 var valueNouns = map[string]bool{
 	"key": true, "keys": true, "id": true, "hash": true, "value": true, "text": true, "string": true, "data": true, "header": true, "code": true,
-	"token": true, "param": true, "field": true, "pair": true, "salt": true, "confirmation": true,
+	"token": true, "bearer": true, "cookie": true, "param": true, "field": true, "pair": true, "salt": true, "confirmation": true,
 }
 
 // isAssemblyToken reports whether a value is part of the name of a .NET assembly: the public key of

@@ -189,6 +189,8 @@ func TestSecretsThatLookLikeCode(t *testing.T) {
 	const secret = "Zq7xKp93LmWv"
 	for _, before := range []string{
 		"SECRET_KEY: ", "AWS_SECRET_ACCESS_KEY: ", "auth.token: ", "credentials.password: ", "Auth.Password: ", "secret.key: ", "password.hash: ", "TokenSecret: ",
+		"db.password.prod: ", "app.secret.prod: ", "secrets.stripe: ", "Smtp.Password.Main: ", "password.new: ", "api_key.live: ", "PasswordNew: ", "PasswordSha256: ",
+		"DbPasswordProd: ", "SecretV2: ", "SecretPhrase: ", "ApiKeyLive: ", "PrivateKeyPem: ", "CredentialsBlob: ", "AuthBearer: ", "AuthCookie: ",
 		"AuthPassword: ", "password:admin:", "credentials:admin:", "set `password='", "#token='", "<b>password:", "private_key:0x4c0883a69102937d6231471b",
 	} {
 		logs := plog.NewLogs()

@@ -25,11 +25,11 @@ const (
 // words are the literals of the password rule. A key or value is sensitive if it contains one, in
 // any case. For "token", see sensitiveText.
 var words = []string{
-	"password", "secret", "passwd", "api_key", "api-key", "apikey", "auth", "credentials", "mysql_pwd", "privatekey", "private_key",
+	"password", "secret", "passwd", "api_key", "api-key", "apikey", authWord, "credentials", "mysql_pwd", "privatekey", "private_key",
 	"private-key", tokenWord,
 }
 
-const tokenWord = "token"
+const authWord, tokenWord = "auth", "token"
 
 // Classes of bytes. The register of recent bytes contains a class for each byte.
 const (
