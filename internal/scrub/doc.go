@@ -18,9 +18,9 @@
 //
 // # Differences from Relay
 //
-// TestOracle compares the rules with Sentry's own library. TestOnlySentryRemoves of the package
-// relaytest looks for secrets that only the library removes; docs/scrubbing.md lists the
-// exceptions. These differences are intended:
+// TestOracle compares the rules with Sentry's own library. TestOnlyOneRemoves of the package
+// relaytest looks for secrets that only one of the two removes, and fails for all that are not of a
+// class in docs/scrubbing.md. These differences are intended:
 //
 //   - In important texts, only the match is replaced. Relay does this for log messages and
 //     generative AI. Here, it also applies to URLs, statements of SQL, span names, exception
