@@ -129,7 +129,7 @@ func TestWhoSends(t *testing.T) {
 	for path, want := range map[string]int{"/ping": 200, "/nothing": 404, "/events": 405} {
 		assert.Equal(t, want, h.send(http.MethodGet, path, nil).status, path)
 	}
-	assert.Equal(t, `{"error":"msr-req-id must be a UUID"}`, h.events("x", goodBatch).text)
+	assert.Contains(t, h.events("x", goodBatch).text, "msr-req-id")
 	assert.Equal(t, 400, h.send(http.MethodPut, "/events", []byte(goodBatch), "Authorization", "Bearer "+testKey, "msr-req-id", batchID).status, "no content type")
 }
 
@@ -162,7 +162,7 @@ func TestStrict(t *testing.T) {
 	h := start(t, nopHost, func(c *Config) { c.Validation = measure.Strict })
 	got := h.events(batchID, strings.Replace(goodBatch, `{"events":[`, `{"events":[`+badEvent+`,`, 1))
 	assert.Equal(t, 400, got.status)
-	assert.Contains(t, got.text, `"failed to validate event request payload"`)
+	assert.Contains(t, got.text, `"details":"`, "the reason")
 	assert.Zero(t, h.sink.records)
 }
 

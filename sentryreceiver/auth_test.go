@@ -54,7 +54,7 @@ func TestAuthenticatorOfTheCollector(t *testing.T) {
 
 	got := send("other")
 	assert.Equal(t, 401, got.status)
-	assert.Equal(t, `{"detail":"envelope submission rejected","causes":["not on the list"]}`, got.text)
+	assert.Contains(t, got.text, `"not on the list"`, "the authenticator's reason")
 	assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
 	assert.Equal(t, map[string]int64{"reason=unauthorized": 1}, h.rejected())
 	assert.Equal(t, 1, h.sink.count())

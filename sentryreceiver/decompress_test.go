@@ -196,7 +196,7 @@ func TestBodyTooLarge(t *testing.T) {
 	assert.Equal(t, 200, h.post(string(exact)).status, "exactly the limit")
 	got := h.post(string(tooLarge))
 	assert.Equal(t, 413, got.status)
-	assert.Equal(t, `{"detail":"envelope exceeds the size limit","causes":["the body has more than 1048576 bytes, compressed or decompressed"]}`, got.text)
+	assert.Contains(t, got.text, "1048576 bytes", "the limit")
 	assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
 
 	req := h.request("POST", "/api/42/envelope/?sentry_key=public", io.MultiReader(bytes.NewReader(tooLarge)))

@@ -179,8 +179,7 @@ func TestProfileTooLarge(t *testing.T) {
 
 	got := h.post(envelope(large))
 	assert.Equal(t, 413, got.status)
-	assert.Equal(t, fmt.Sprintf(`{"detail":"envelope exceeds the size limit","causes":["profile_chunk of %d bytes, at most %d"]}`,
-		len(goodChunk)+1, len(goodChunk)), got.text)
+	assert.Contains(t, got.text, fmt.Sprintf("profile_chunk of %d bytes", len(goodChunk)+1))
 	assert.Equal(t, "*", got.header.Get("Access-Control-Allow-Origin"))
 	assert.Equal(t, 413, h.post(envelope(large, item("profile", "", "{"))).status, "the other was not taken either")
 

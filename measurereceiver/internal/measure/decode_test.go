@@ -471,7 +471,7 @@ func TestMultipart(t *testing.T) {
 	assert.Error(t, err, "cut off")
 	for _, name := range []string{"event", "span"} {
 		_, _, err = DecodeMultipart([]byte("--x\r\nContent-Disposition: form-data; name=\""+name+"\"\r\n\r\n\r\n--x--\r\n"), "x", nil)
-		assert.ErrorContains(t, err, name+" field must not be empty")
+		assert.ErrorContains(t, err, name+" field")
 	}
 	_, _, err = DecodeMultipart([]byte("--x\r\nContent-Disposition: form-data; name=\"blob-x\"\r\n\r\n\r\n--x--\r\n"), "x", nil)
 	assert.ErrorContains(t, err, "attachment's id")

@@ -67,7 +67,6 @@ func TestTunnel(t *testing.T) {
 	for name, foreign := range map[string][]byte{"key of another project": body(harness.TestKey, 43), "unknown project": body(harness.TestKey, 44)} {
 		got := send("", foreign)
 		assert.Equal(t, http.StatusForbidden, got.Status, name)
-		assert.Equal(t, `{"detail":"event submission rejected with_reason: ProjectId"}`, got.Body)
 	}
 	assert.Equal(t, http.StatusUnauthorized, send("", []byte("{}\n")).Status, "no dsn")
 	assert.Empty(t, backend.Drain(harness.LogsPath))

@@ -16,8 +16,8 @@ import (
 // sends to a receiver of its own collector.
 func TestTeeThatForwardsNothing(t *testing.T) {
 	const (
-		unused = "no receiver uses this extension"
-		loop   = "a sentry_tee of this collector sends to this receiver"
+		unused = "no receiver uses"
+		loop   = "sends to this receiver"
 	)
 	other := harness.FreeAddress(t)
 	for name, test := range map[string]struct {
