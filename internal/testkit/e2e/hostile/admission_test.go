@@ -81,7 +81,7 @@ func idleBodies(t *testing.T, begun string) {
 	asked := time.Now()
 	checkServing(t, c, backend)
 	t.Logf("a good request was answered in %s", time.Since(asked))
-	assert.Less(t, time.Since(asked), time.Second)
+	assert.Less(t, time.Since(asked), hang)
 	reportAttack(t, c, clients*len(head), noAnswer, time.Since(begin), memoryLimit)
 }
 
@@ -105,6 +105,6 @@ func oneProjectFloods(t *testing.T) {
 	got := c.Send(t, good)
 	t.Logf("a good request of another project was answered %d in %s", got.Status, time.Since(asked))
 	assert.Equal(t, http.StatusOK, got.Status, got.Body)
-	assert.Less(t, time.Since(asked), time.Second)
+	assert.Less(t, time.Since(asked), hang)
 	reportAttack(t, c, clients*size, noAnswer, time.Since(begin), 640)
 }

@@ -26,7 +26,7 @@ import (
 func TestHostileGRPC(t *testing.T) {
 	varies(t, "OTLP messages and frames over gRPC, with a limit of 64 MiB")
 	for _, a := range grpcAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 

@@ -59,9 +59,22 @@ func varies(t *testing.T, what string) {
 // more memory than its bound, and delivers a valid profile.
 func runAttacks(t *testing.T, attacks []attack) {
 	for _, a := range attacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
+
+// parallel lets attacks run at the same time. Each has a collector of its own, and its bounds are
+// those of this collector: memory, CPU time, bytes.
+func parallel(run func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) {
+		t.Parallel()
+		run(t)
+	}
+}
+
+// hang is the time after which a request of an instant, or a timeout of a second, counts as one
+// that does not end.
+const hang = 20 * time.Second
 
 // attack is an attack by one request, with its safe outcome.
 type attack struct {

@@ -28,7 +28,7 @@ import (
 func TestHostileMeasure(t *testing.T) {
 	varies(t, "batches, forms, files, builds and symbol files of Measure's SDKs")
 	for _, a := range measureAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 

@@ -28,10 +28,10 @@ import (
 func TestHostileOTLP(t *testing.T) {
 	varies(t, "tables, indices, IDs, numbers and nesting of OTLP profiles and spans, with all outputs")
 	for _, a := range otlpAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 	for _, a := range spanAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 

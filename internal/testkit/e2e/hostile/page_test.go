@@ -30,10 +30,10 @@ import (
 func TestHostilePage(t *testing.T) {
 	varies(t, "profiles and traces that the viewer stores, queries, and clients that do not read")
 	for _, a := range keptAttacks {
-		t.Run(a.name, a.runOnPage)
+		t.Run(a.name, parallel(a.runOnPage))
 	}
 	for _, a := range pageAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 

@@ -35,6 +35,7 @@ func TestHostileReproduced(t *testing.T) {
 	varies(t, "attacks that once stopped a collector or made it drop all data")
 	for _, a := range reproduced {
 		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
 			e := startEverything(t)
 			busy, begin := e.c.CPUTime(t), time.Now()
 			sent, status := a.do(t, e)

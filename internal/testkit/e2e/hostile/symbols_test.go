@@ -26,7 +26,7 @@ import (
 func TestHostileSymbols(t *testing.T) {
 	varies(t, "symbol files that the collector opens, and opens again after a restart")
 	for _, a := range symbolAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 

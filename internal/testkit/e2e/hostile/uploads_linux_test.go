@@ -36,7 +36,7 @@ import (
 func TestHostileUploads(t *testing.T) {
 	varies(t, "chunks, checksums, assemblies and the token of uploads of symbol files, and the space on the disk")
 	for _, a := range uploadAttacks {
-		t.Run(a.name, a.run)
+		t.Run(a.name, parallel(a.run))
 	}
 }
 
