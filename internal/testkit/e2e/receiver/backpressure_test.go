@@ -69,10 +69,8 @@ func TestQueue(t *testing.T) {
 	c := harness.Start(t, harness.Settings{Sink: backend, Queue: true})
 	const profiles = 25
 	for range profiles {
-		begin := time.Now()
-		got := c.Send(t, harness.Chunk{}.Request())
+		got := c.Send(t, harness.Chunk{}.Request()) // would not return if it waited for the backend
 		require.Equal(t, http.StatusOK, got.Status, got.Body)
-		require.Less(t, time.Since(begin), 5*time.Second, "the answer does not wait for the backend")
 	}
 	time.AfterFunc(time.Second, release)
 	c.Stop(t)
