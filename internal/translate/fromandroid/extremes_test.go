@@ -24,7 +24,7 @@ import (
 func TestEveryNumber(t *testing.T) {
 	rounds := 150
 	if testsize.Full() {
-		rounds = 1_000
+		rounds = 300
 	}
 	app, events := arttracetest.App()
 	app.Version = 3

@@ -31,7 +31,7 @@ const allocatedPerClaim = 3
 func TestClaims(t *testing.T) {
 	n := 500
 	if testsize.Full() {
-		n = 10_000
+		n = 5_000
 	}
 	type worst struct {
 		allocated, peak float64

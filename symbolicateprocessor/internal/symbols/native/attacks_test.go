@@ -157,8 +157,8 @@ func TestStops(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled, "%s after %d checks", name, checks)
 			// The context is checked every 65,536 steps, or when a part ends.
 			require.Less(t, work.Steps(), int64(checks+3)<<16, name)
-			if !testsize.Full() {
-				checks = 2*checks + 1
+			if checks += checks / 8; !testsize.Full() { // each of the first checks, then a sample
+				checks *= 2
 			}
 		}
 	}
