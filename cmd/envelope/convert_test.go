@@ -38,9 +38,9 @@ func TestCasesRoundTrip(t *testing.T) {
 	assert.Greater(t, converted.Load(), least)
 }
 
-// largestConverted is the maximum size of a recording: larger ones have the same shapes, and take
-// minutes in all formats.
-const largestConverted = 5 << 20
+// largestConverted is the maximum size of a recording: the few larger ones have the same shapes as
+// others of their SDKs, and would take half of the time.
+const largestConverted = 1 << 20
 
 // TestCorpusRoundTrips does the same with the recorded requests.
 func TestCorpusRoundTrips(t *testing.T) {
@@ -79,11 +79,11 @@ func roundTrips(t *testing.T, name string, body []byte) (converted int64) {
 	return converted
 }
 
-// TestPairs converts the recorded profiles from every format to every other one, in small size to
-// one other: the weight of each stack stays the same.
+// TestPairs converts each recorded profile from every format to one other: the weight of each stack
+// stays the same. In full size, there are enough profiles for all pairs of formats.
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	var converted atomic.Int64
+	var converted, turn atomic.Int64
 	eachRequest(t, func(t *testing.T, request golden.Request) {
 		body := request.Decoded(t)
 		if len(body) > golden.SmallPayload {
@@ -94,7 +94,7 @@ func TestPairs(t *testing.T) {
 			return // without profiles
 		}
 		for _, message := range content.Profiles {
-			pairs(t, request.Name, message)
+			pairs(t, request.Name, int(turn.Add(1)), message)
 			converted.Add(1)
 		}
 	})
@@ -102,17 +102,13 @@ func TestPairs(t *testing.T) {
 	assert.Greater(t, converted.Load(), leastConverted())
 }
 
-func pairs(t *testing.T, name string, message pprofile.Profiles) {
+func pairs(t *testing.T, name string, turn int, message pprofile.Profiles) {
 	want := written(t, profilefile.Collapsed, "", message)
 	formats := slices.DeleteFunc(slices.Sorted(maps.Keys(writers)), func(format string) bool { return format == profilefile.Sentry }) // see sentAgain
 	for i, from := range formats {
-		once := reread(t, from, message)
-		for j, to := range formats {
-			if testsize.Full() || j == (i+1)%len(formats) {
-				if got := written(t, profilefile.Collapsed, "", reread(t, to, once)); got != want {
-					assert.Equal(t, want, got, "%s from %s to %s", name, from, to)
-				}
-			}
+		to := formats[(i+turn)%len(formats)]
+		if got := written(t, profilefile.Collapsed, "", reread(t, to, reread(t, from, message))); got != want {
+			assert.Equal(t, want, got, "%s from %s to %s", name, from, to)
 		}
 	}
 }
@@ -222,21 +218,21 @@ func (e environment) unpacked(t *testing.T, data []byte) []byte {
 
 func TestConvertReportsLosses(t *testing.T) {
 	_, errors, _ := call(t, "", "convert", "--to", "collapsed", "testdata/cases/hostile-bad-between-good/in.envelope")
-	assert.Contains(t, errors, "lost: 1 profile_chunk that is unusable: profiling_invalid_json")
-	assert.Contains(t, errors, "lost, if present: files, lines, threads, times, links to spans, attributes")
+	assert.Contains(t, errors, "profiling_invalid_json")
+	assert.Contains(t, errors, "attributes", "what collapsed stacks cannot have")
 
 	_, errors, _ = call(t, "", "convert", "--to", "collapsed", "testdata/cases/cocoa-v1-native/in.envelope")
-	assert.Contains(t, errors, "lost: 1 message with metrics: only profiles are converted\n")
+	assert.Contains(t, errors, "1 message with metrics")
 
 	_, errors, exit := call(t, "", "convert", "--to", "otlp-proto", "testdata/cases/hostile-bad-between-good/in.envelope")
 	assert.Equal(t, exitFailed, exit)
-	assert.Contains(t, errors, "a request holds one message, not 2")
+	assert.Contains(t, errors, "one message, not 2")
 
 	_, _, exit = call(t, "", "convert", "--to", "gif", "-")
 	assert.Equal(t, exitMisused, exit)
 	_, errors, exit = call(t, `{"type":"log"}`, "convert", "--to", "pprof", "-")
 	assert.Equal(t, exitFailed, exit)
-	assert.Contains(t, errors, `its format is unknown: JSON with ["type"]`)
+	assert.Contains(t, errors, `["type"]`)
 }
 
 // TestConvertSelectsType: a file of pprof with several types becomes one of them.

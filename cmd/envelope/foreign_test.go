@@ -363,8 +363,8 @@ func TestForeignJudges(t *testing.T) {
 		for i, f := range foreignFiles(t, profilefile.Firefox) {
 			name := f.name
 			if version, ok := strings.CutPrefix(name, "version "); ok {
-				if name = versionsFile; !slices.Contains([]string{"24", "47", "56", "58", "60", "66", "70"}, version) {
-					continue
+				if name = versionsFile; version != "24" && version != "70" {
+					continue // TestForeignFiles reads all of them
 				}
 			}
 			p.session = fmt.Sprint("f", i)

@@ -195,7 +195,10 @@ func (p firefoxProfiler) command(arguments ...string) *exec.Cmd {
 
 // load starts a session. The tool waits only half a second for it, so its own error is not final.
 func (p firefoxProfiler) load(t *testing.T, file string) {
-	output, _ := p.command("load", file, "--session", p.session).CombinedOutput()
+	output, err := p.command("load", file, "--session", p.session).CombinedOutput()
+	if err == nil {
+		return
+	}
 	require.Eventually(t, func() bool { return p.command("status", "--session", p.session).Run() == nil }, time.Minute, 200*time.Millisecond, "%s", output)
 }
 

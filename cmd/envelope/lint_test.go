@@ -273,7 +273,7 @@ func TestLintAgreesWithReceiver(t *testing.T) {
 		}
 	}
 	require.Greater(t, len(originals), 200)
-	n := 10_000
+	n := 4_000
 	if !testsize.Full() {
 		n = len(originals) // each once
 	}
