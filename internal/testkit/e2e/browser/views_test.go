@@ -40,7 +40,8 @@ func TestBrowserViewerFirst(t *testing.T) {
 	t.Logf("%s", rows)
 }
 
-// TestBrowserViewerAxe: axe has no findings in any view, in two themes and three sizes.
+// TestBrowserViewerAxe: axe has no findings in any view, in two themes and two sizes, and a third
+// size has space for all content.
 func TestBrowserViewerAxe(t *testing.T) {
 	testsize.NeedFull(t)
 	b, demo := findBrowser(t), demo.use(t)
