@@ -79,7 +79,7 @@ processors:
     transforms:
 %[2]s
 exporters:
-  otlp_grpc: {endpoint: "%[1]s", tls: {insecure: true}, sending_queue: {enabled: false}}
+  otlp_grpc: {endpoint: "%[1]s", tls: {insecure: true}, wait_for_ready: true, sending_queue: {enabled: false}}
   otlp_http: {endpoint: "%[3]s", sending_queue: {enabled: false}}
 service:
   pipelines:
