@@ -74,7 +74,6 @@ service:
     profiles: {receivers: [otlp, sentry], processors: [profile_transform], exporters: [otlp_http]}
     traces: {receivers: [otlp, sentry], processors: [profile_transform], exporters: [otlp_http]}
 `, c.otlp, time.Duration(c.tier.Wait)*second, time.Duration(c.tier.KeepSpans)*second, c.tier.MaxSpans, c.sink.URL(), c.storage)})
-	harness.WaitListening(c.t, c.otlp)
 }
 
 // expire waits until a second begins, and sends the data of the one before. The collector expires

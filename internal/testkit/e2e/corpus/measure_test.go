@@ -57,7 +57,6 @@ func TestMeasureCorpus(t *testing.T) {
 	folder, address := t.TempDir(), harness.FreeAddress(t)
 	s := harness.Settings{Config: measureConfig(address, folder)}
 	first := harness.Start(t, s)
-	harness.WaitListening(t, address)
 	want := measureTally{files: map[string][]byte{}}
 	for _, request := range requests {
 		want.read(t, request)
@@ -76,7 +75,6 @@ func TestMeasureCorpus(t *testing.T) {
 	first.Stop(t)
 
 	second := harness.Start(t, s)
-	harness.WaitListening(t, address)
 	for _, request := range requests {
 		putMeasureBatch(t, address, request)
 	}

@@ -122,6 +122,7 @@ func TestSentryOutTakenByIngest(t *testing.T) {
 // Sentry at least once, although the collector is killed repeatedly and Sentry often fails.
 // Repeated chunks are identical.
 func TestSentryOutSurvivesKills(t *testing.T) {
+	t.Parallel()
 	const (
 		rounds       = 5
 		chunksARound = 40
@@ -177,6 +178,7 @@ func TestSentryOutSurvivesKills(t *testing.T) {
 // TestHeldEventSurvivesKill: the event of a Go log record waits for the event of its span. If the
 // collector is killed in the meantime, it is sent once, after the restart.
 func TestHeldEventSurvivesKill(t *testing.T) {
+	t.Parallel()
 	server, otlp := fakesentry.Start(t), harness.FreeAddress(t)
 	set := sentryOut(server, t.TempDir())
 	set.Config = strings.Replace(set.Config, "receivers:\n", "receivers:\n  otlp: {protocols: {http: {endpoint: '"+otlp+"'}}}\n", 1) +
@@ -192,7 +194,6 @@ func TestHeldEventSurvivesKill(t *testing.T) {
 		return n
 	}
 	c := harness.Start(t, set)
-	harness.WaitListening(t, otlp)
 	response, err := harness.SendTo(otlp, harness.Request{
 		Target: harness.LogsPath, Headers: [][2]string{{"Content-Type", "application/json"}},
 		Body: fmt.Appendf(nil, `{"resourceLogs":[{"resource":{"attributes":[{"key":"telemetry.sdk.language","value":{"stringValue":"go"}}]},`+

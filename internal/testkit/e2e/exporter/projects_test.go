@@ -90,6 +90,7 @@ func TestProjectsSurviveKills(t *testing.T) {
 // receive everything, and so the sender receives no error. Each transaction that the full queue
 // refused is counted; it receives all others when it is up again, after a kill and a restart.
 func TestFullQueueOfAProject(t *testing.T) {
+	t.Parallel()
 	services := []string{"shop", "pay", "search"} // the last one uses the default
 	servers := map[string]*fakesentry.Server{}
 	for _, service := range services {

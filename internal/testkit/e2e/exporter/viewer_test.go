@@ -37,6 +37,7 @@ func lists(t *testing.T, viewer string) (out viewerLists) {
 // TestViewerHistory: the viewer shows the data of the previous run, after a stop and after kill -9.
 // A cleared store stays empty.
 func TestViewerHistory(t *testing.T) {
+	t.Parallel()
 	viewer := harness.FreeAddress(t)
 	settings := harness.Settings{Config: strings.NewReplacer("VIEWER", viewer, "DIRECTORY", t.TempDir()).Replace(`
 receivers:

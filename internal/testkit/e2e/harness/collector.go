@@ -155,15 +155,15 @@ func (c *Collector) run(t testing.TB, process *exec.Cmd) {
 	go c.guardMemory()
 }
 
-// WaitReady polls Relay's health endpoint, as a load balancer does, until it reports ready or the
-// collector exits.
+// WaitReady polls Relay's health endpoint, as a load balancer does, until it reports ready and all
+// components have started, or the collector exits.
 func (c *Collector) WaitReady() error {
 	client := http.Client{Timeout: time.Second}
 	for deadline := time.Now().Add(StartTimeout); ; time.Sleep(20 * time.Millisecond) {
 		response, err := client.Get("http://" + c.Address + "/api/relay/healthcheck/ready/")
 		if err == nil {
 			response.Body.Close()
-			if response.StatusCode == http.StatusOK {
+			if response.StatusCode == http.StatusOK && c.allStarted() {
 				c.ready = time.Now()
 				return nil
 			}
@@ -180,17 +180,14 @@ func (c *Collector) WaitReady() error {
 	}
 }
 
-// WaitListening waits until something listens at the address: receivers start in no defined order,
-// and WaitReady polls only one.
-func WaitListening(t testing.TB, address string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		connection, err := net.Dial("tcp", address)
-		if err == nil {
-			connection.Close()
-		}
-		return err == nil
-	}, StartTimeout, 20*time.Millisecond, "%s is open", address)
+// allStarted reports whether the log says so: receivers start in no defined order, and the health
+// endpoint is that of one. A log without the level info says nothing.
+func (c *Collector) allStarted() bool {
+	if c.Log == nil {
+		return true
+	}
+	log := c.Log.String()
+	return !strings.Contains(log, "Starting otelcol") || strings.Contains(log, "Everything is ready")
 }
 
 // Running reports whether the collector has not exited.

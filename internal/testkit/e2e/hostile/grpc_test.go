@@ -78,8 +78,6 @@ func (a grpcAttack) run(t *testing.T) {
 	config := strings.Replace(otlpEverywhere(otlp, page, backend, server), "protocols: {",
 		fmt.Sprintf("protocols: {grpc: {endpoint: %q, max_recv_msg_size_mib: 64}, ", grpc), 1)
 	c := harness.Start(t, harness.Settings{MemoryLimit: limitFor(a.memory), Config: config})
-	harness.WaitListening(t, otlp)
-	harness.WaitListening(t, grpc)
 	frame := a.frame()
 
 	begin := time.Now()

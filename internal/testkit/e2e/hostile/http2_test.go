@@ -44,7 +44,6 @@ service:
   pipelines:
     profiles: {receivers: [sentry, sentry/tls], exporters: [otlp_http]}
 `, address, certificate, key, a.peers, backend.URL())})
-			harness.WaitListening(t, address)
 			begin, opened := time.Now(), 0
 			for range connections {
 				if stall(t, address, "/api/42/envelope/", streams) {

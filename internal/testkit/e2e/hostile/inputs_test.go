@@ -333,8 +333,6 @@ func startImageWith(t *testing.T, replacements ...string) (*harness.Collector, i
 	)...).Replace(string(text))
 	t.Setenv("GOMEMLIMIT", "819MiB")
 	c := harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: config})
-	harness.WaitListening(t, in.http)
-	harness.WaitListening(t, in.grpc)
 	return c, in
 }
 

@@ -59,7 +59,6 @@ service:
     traces: {receivers: [measure], exporters: [nop]}
     metrics: {receivers: [measure], exporters: [nop]}
 `, address, folder)})
-	harness.WaitListening(t, address)
 
 	busy := c.CPUTime(t)
 	sent, status, took := a.do(t, address)

@@ -50,7 +50,6 @@ func (a otlpAttack) run(t *testing.T) {
 	backend.Check(harness.CheckOTLP)
 	otlp, page := "http://"+harness.FreeAddress(t), harness.FreeAddress(t)
 	c := harness.Start(t, harness.Settings{MemoryLimit: limitFor(a.memory), Config: otlpEverywhere(strings.TrimPrefix(otlp, "http://"), page, backend, server)})
-	harness.WaitListening(t, strings.TrimPrefix(otlp, "http://"))
 	message := a.message()
 
 	begin, status := time.Now(), 0

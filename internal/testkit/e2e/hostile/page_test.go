@@ -51,7 +51,6 @@ service:
     profiles: {receivers: [otlp, sentry], exporters: [profile_viewer]}
     traces: {receivers: [otlp], exporters: [profile_viewer]}
 `, in, page)})
-	harness.WaitListening(t, in)
 	return c, "http://" + in, page
 }
 

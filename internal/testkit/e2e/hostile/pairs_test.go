@@ -332,9 +332,6 @@ func (e *everything) restart(t *testing.T) {
 	e.c = harness.Start(t, harness.Settings{MemoryLimit: attackLimit, Config: fmt.Sprintf(everyComponent, otlp, measure, folder, e.meter.server.URL, e.page,
 		strings.Replace(e.meter.server.URL, "://", "://"+harness.TestKey+"@", 1))})
 	e.address = map[string]string{"sentry": e.c.Address, "otlp-dsn": e.c.Address, "otlp": otlp, "measure": measure}
-	harness.WaitListening(t, otlp)
-	harness.WaitListening(t, measure)
-	harness.WaitListening(t, e.page)
 }
 
 // everyComponent is a configuration without delays: when a request is answered, all of its output

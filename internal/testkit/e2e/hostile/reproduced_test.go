@@ -270,7 +270,6 @@ service:
     logs: {receivers: [otlp], exporters: [sentry_envelope]}
     profiles: {receivers: [sentry], exporters: [otlp_http]}
 `, otlp, server.DSN(), backend.URL())})
-	harness.WaitListening(t, otlp)
 	logs := plog.NewLogs()
 	resource := logs.ResourceLogs().AppendEmpty()
 	for _, key := range []string{

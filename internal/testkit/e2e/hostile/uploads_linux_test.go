@@ -111,7 +111,6 @@ func (u *uploader) settings() harness.Settings {
 
 func (u *uploader) start() {
 	u.collector = harness.Start(u.T, u.settings())
-	harness.WaitListening(u, u.address)
 }
 
 // watchDisk checks the size of the uploads at every moment, until the function that it returns is
@@ -413,7 +412,6 @@ func (u *uploader) revokedToken() {
 	u.collector.Configure(u, u.settings())
 	u.collector.Reload(u)
 	require.Eventually(u, func() bool { return strings.Count(u.collector.Log.String(), ready) > 1 }, harness.StartTimeout, 10*time.Millisecond)
-	harness.WaitListening(u, u.address)
 
 	_, _ = open.Write(make([]byte, 1<<19))
 	_ = open.SetReadDeadline(time.Now().Add(10 * time.Second))

@@ -23,6 +23,7 @@ import (
 // TestBatch: the messages of a profiler become one message for an OTLP backend and one chunk per
 // process for Sentry, although the collector is killed while it holds the batch.
 func TestBatch(t *testing.T) {
+	t.Parallel()
 	backend, server := harness.NewSink(t), fakesentry.Start(t)
 	address := harness.FreeAddress(t)
 	config := strings.NewReplacer("STORAGE", t.TempDir(), "OTLP", address, "BACKEND", backend.URL(), "DSN", server.DSN()).Replace(`
@@ -43,7 +44,6 @@ service:
 		return harness.Settings{Sink: backend, Config: strings.ReplaceAll(config, "TIMEOUT", timeout)}
 	}
 	c := harness.Start(t, settings("1h"))
-	harness.WaitListening(t, address)
 	recorded, err := filepath.Glob(filepath.Join(golden.Root(t), "testdata", "otlp", "ebpf-profiler", "*.pb"))
 	require.NoError(t, err)
 	require.Len(t, recorded, 7)

@@ -20,6 +20,7 @@ import (
 // profile_transform loses no profile that was answered with 200, although the queue has space for
 // only one.
 func TestFullQueueHoldsUpWhatWaits(t *testing.T) {
+	t.Parallel()
 	backend := harness.NewSink(t)
 	backend.Respond(http.StatusServiceUnavailable)
 	c := harness.Start(t, harness.Settings{Config: `
@@ -62,6 +63,7 @@ service:
 // TestRefusedProfileHoldsUpNoOther: a profile that the backend always refuses does not delay
 // others, even after a kill -9, and expires.
 func TestRefusedProfileHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
 	backend := harness.NewSink(t)
 	picky := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -16,6 +16,7 @@ import (
 // TestLinksOutliveACrash: a profile waits for its spans, and the collector is killed. The next
 // collector forwards the profile, linked to spans that arrived later. Traces pass without delay.
 func TestLinksOutliveACrash(t *testing.T) {
+	t.Parallel()
 	backend, directory := harness.NewSink(t), t.TempDir()
 	config := func(wait string) harness.Settings {
 		return harness.Settings{Sink: backend, Config: fmt.Sprintf(`

@@ -68,6 +68,7 @@ func TestTransforms(t *testing.T) {
 
 // TestPresetOTLPgRPC: a profile above the default limit of gRPC servers arrives in parts.
 func TestPresetOTLPgRPC(t *testing.T) {
+	t.Parallel()
 	for list, arrive := range map[string]bool{"      - preset: otlp_grpc": true, "      - active_thread_only: {}": false} {
 		backend := harness.NewSink(t)
 		c := harness.Start(t, harness.Settings{Config: fmt.Sprintf(`

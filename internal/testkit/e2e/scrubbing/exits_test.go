@@ -137,9 +137,6 @@ func start(t *testing.T) *exits {
 		"DIRECTORY", e.directory, "TEE", e.tee.URL, "MEASURE", e.measureAddress, "OTLP", e.otlp, "BACKEND", e.backend.URL(), "DSN", e.server.DSN(),
 		"VIEWER", e.viewer,
 	).Replace(config)})
-	for _, address := range []string{e.viewer, e.measureAddress, e.otlp} {
-		harness.WaitListening(t, address)
-	}
 	return e
 }
 

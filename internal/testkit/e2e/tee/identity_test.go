@@ -17,6 +17,7 @@ import (
 // TestByteIdentity: each recorded request of a real SDK arrives through the collector with the same
 // bytes as directly, except for connection headers, X-Forwarded-For and Via.
 func TestByteIdentity(t *testing.T) {
+	t.Parallel()
 	requests := golden.Corpus(t)
 	direct, behind := newRecorder(t, nil), newRecorder(t, nil)
 	c := harness.Start(t, settings(harness.NewSink(t), "upstream: '"+behind.URL+"'"))

@@ -39,7 +39,9 @@ func records(t *testing.T, backend *harness.Sink) (n int) {
 // TestIsolation: an outage of Sentry does not affect OTLP, and a refusing backend does not affect
 // Sentry.
 func TestIsolation(t *testing.T) {
+	t.Parallel()
 	t.Run("Sentry is down", func(t *testing.T) {
+		t.Parallel()
 		backend := harness.NewSink(t)
 		upstream := newRecorder(t, nil)
 		upstream.Close()
@@ -50,6 +52,7 @@ func TestIsolation(t *testing.T) {
 		assert.Equal(t, 2*50, records(t, backend), "the errors and the log records")
 	})
 	t.Run("the backend refuses", func(t *testing.T) {
+		t.Parallel()
 		backend := harness.NewSink(t)
 		backend.RespondTo(harness.LogsPath, http.StatusServiceUnavailable)
 		upstream := newRecorder(t, nil)
@@ -64,6 +67,7 @@ func TestIsolation(t *testing.T) {
 // TestStarvation: Sentry limits all categories for a while. OTLP receives all data, and Sentry's
 // own counts and the tee's reports add up to the sent data.
 func TestStarvation(t *testing.T) {
+	t.Parallel()
 	const limit = 3 * time.Second
 	counted, reported := map[string]int64{}, map[string]int64{}
 	var mu sync.Mutex
