@@ -8,9 +8,11 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configcompression"
+	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/extension"
 	"go.opentelemetry.io/collector/extension/extensionmiddleware"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fastgzip"
 )
 
@@ -18,6 +20,9 @@ var componentType = component.MustNewType("fast_gzip")
 
 // Config has no settings.
 type Config struct{}
+
+// Unmarshal rejects all keys.
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
 
 // NewFactory creates the factory of the extension.
 func NewFactory() extension.Factory {

@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 )
 
 // Config is the configuration of the extension.
@@ -28,6 +31,9 @@ const (
 func createDefaultConfig() component.Config {
 	return &Config{MaxBytesInFlight: defaultMaxBytesInFlight}
 }
+
+// Unmarshal reads the configuration and rejects unknown keys.
+func (cfg *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, cfg) }
 
 // Validate checks the configuration.
 func (cfg *Config) Validate() error {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 )
 
@@ -24,6 +26,9 @@ type Config struct {
 var dialects = map[string]dialect.Version{"v1_9": dialect.V1_9, "v1_10": dialect.V1_10, "v1_11": dialect.V1_10}
 
 func createDefaultConfig() component.Config { return &Config{Dialect: "v1_11"} }
+
+// Unmarshal reads the configuration and rejects unknown keys.
+func (cfg *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, cfg) }
 
 // Validate checks the configuration.
 func (cfg *Config) Validate() error {

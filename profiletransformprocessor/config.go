@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
@@ -151,7 +152,7 @@ func (c *Config) Unmarshal(conf *confmap.Conf) error {
 	if err := checkListForm(conf.Get("transforms")); err != nil {
 		return err
 	}
-	return conf.Unmarshal(c)
+	return collector.UnmarshalConfig(conf, c)
 }
 
 // Validate checks the configuration. Its errors name the key and the fix.

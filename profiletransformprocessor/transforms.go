@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
@@ -73,7 +74,10 @@ func (c *TransformConfig) Unmarshal(conf *confmap.Conf) error {
 		return fmt.Errorf("%s: the settings must be a map, e.g. `%s: {}`: %w", name, name, err)
 	}
 	c.steps = []transform.Step{step}
-	return settings.Unmarshal(step)
+	if err := collector.UnmarshalConfig(settings, step); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
 }
 
 // Marshal returns the element as it was configured, for print-config.

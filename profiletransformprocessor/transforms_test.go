@@ -90,15 +90,15 @@ func TestTransformErrors(t *testing.T) {
 		"[{split: 5}]":                           {"transforms[0]", "split: ", "map"},
 		"[{preset: parca}]":                      {"transforms[0]", `preset: "parca"`, "kafka, otlp_grpc, pyroscope"},
 		"[{threads: {drop: ['(']}}]":             {"transforms[0]", "drop[0]", "`(`"},
-		"[{threads: {drops: [a]}}]":              {"transforms[0]", "keys: drops"},
+		"[{threads: {drops: [a]}}]":              {"transforms[0]", "drops: is not a key"},
 		"[{split: {max_bytes: 5}}]":              {"transforms::0", "split: max_bytes: is 5", "10000"},
 		"[{preset: kafka}, {drop_idle: {}}]":     {"transforms: split: "},
 		"[{drop_idle: {}}, {preset: pyroscope}]": {"transforms: aggregate: ", "drop_idle"},
 		"[{drop_idle: {}}, drop_idle]":           {"transforms[1]: ", "`- drop_idle: {}`"},
 		"[pyroscope]":                            {"transforms[0]: ", "`- preset: pyroscope`"},
 		"{preset: pyroscope}":                    {"transforms: is a map"},
-		"[{split: {max_duration: 10}}]":          {"split: max_duration: is 10ns", "1ms"},
-		"[{aggregate: {max_gap: 50}}]":           {"aggregate: max_gap: is 50ns", "1µs"},
+		"[{split: {max_duration: 10ns}}]":          {"split: max_duration: is 10ns", "1ms"},
+		"[{aggregate: {max_gap: 50ns}}]":           {"aggregate: max_gap: is 50ns", "1µs"},
 	} {
 		_, err := load(t, "transforms: "+text)
 		for _, part := range want {

@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 )
 
 // Config is the configuration of the exporter. It contains the settings of the HTTP server.
@@ -70,9 +71,7 @@ func (c *Config) Validate() error {
 	var problems []error
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 
-	if c.HTTP.NetAddr.Endpoint == "" {
-		problem("endpoint: must not be empty; use host:port, e.g. %s", defaultEndpoint)
-	}
+	problems = append(problems, httpserver.Check(&c.HTTP, defaultEndpoint)...)
 	if c.MaxBytes < minMaxBytes {
 		problem("max_bytes: is %d, must be at least %d, e.g. %d", c.MaxBytes, minMaxBytes, defaultMaxBytes)
 	}
@@ -80,7 +79,7 @@ func (c *Config) Validate() error {
 		problem("max_age: is %s, must be at least 1s, e.g. %s", c.MaxAge, defaultMaxAge)
 	}
 	// Without a timeout, a response stays in memory until its client has read it.
-	if c.HTTP.WriteTimeout <= 0 {
+	if c.HTTP.WriteTimeout == 0 {
 		problem("write_timeout: is %s, must be positive, e.g. 30s", c.HTTP.WriteTimeout)
 	}
 	for _, host := range c.AllowedHosts {

@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 )
@@ -181,7 +182,10 @@ func (c *Config) Validate() error {
 	if c.SpansAs != spansAsTransactions && c.SpansAs != spansAsContainers {
 		problem("spans_as: is %q, must be %q or %q", c.SpansAs, spansAsTransactions, spansAsContainers)
 	}
-	problems = append(problems, c.Errors.validate(), c.Logs.validate(), c.Metrics.validate())
+	if c.HTTP.Timeout < 0 {
+		problem("timeout: is %s, must be positive, e.g. %s, or 0s for no limit", c.HTTP.Timeout, defaultTimeout)
+	}
+	problems = append(problems, httpclient.CheckProxy(&c.HTTP), c.Errors.validate(), c.Logs.validate(), c.Metrics.validate())
 	if len(c.ProfilerIDAttributes) == 0 || slices.Contains(c.ProfilerIDAttributes, "") {
 		problem("profiler_id_attributes: must have at least one resource attribute and no empty ones, e.g. %q", attr.DefaultProfilerIDAttributes)
 	}

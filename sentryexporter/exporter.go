@@ -79,7 +79,7 @@ func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 	e.client, e.host = newClient(http, e.dsn, program.Name+"/"+program.Version), host
 	for _, q := range e.queues {
 		if err := q.helper.Start(ctx, host); err != nil {
-			return err
+			return fmt.Errorf("sending_queue: %w", collector.ExplainStorage(err))
 		}
 	}
 	return nil

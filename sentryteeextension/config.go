@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
@@ -187,7 +188,7 @@ func (c *Config) Validate() error {
 		problem("on_limit: is %q, but answer: %s passes on everything that Sentry returns: set on_limit: %s, or answer: %s",
 			c.OnLimit, answerUpstream, onLimitPassOn, answerOwn)
 	}
-	problems = append(problems, omit.ValidateRates(c.Forward)...)
+	problems = append(append(problems, omit.ValidateRates(c.Forward)...), httpclient.CheckProxy(&c.HTTP))
 	if c.NumConsumers < 1 {
 		problem("num_consumers: is %d, must be at least 1, e.g. %d", c.NumConsumers, defaultNumConsumers)
 	}

@@ -16,6 +16,8 @@ import (
 	"go.opentelemetry.io/collector/config/configtls"
 	"go.opentelemetry.io/collector/confmap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/downloads"
 )
 
@@ -135,7 +137,10 @@ func (s *StoreConfig) indexes() string {
 	return cmp.Or(s.IndexDirectory, filepath.Join(s.Directory, indexFolder))
 }
 
-var _ confmap.Validator = (*Config)(nil)
+var (
+	_ confmap.Unmarshaler = (*Config)(nil)
+	_ confmap.Validator   = (*Config)(nil)
+)
 
 const (
 	// defaultScanInterval is short enough: deployments upload their symbol files before users send
@@ -198,6 +203,9 @@ func createDefaultConfig() component.Config {
 	}, Hold: HoldConfig{MaxBytes: defaultMaxHeldBytes}}
 }
 
+// Unmarshal reads the configuration and rejects unknown keys.
+func (c *Config) Unmarshal(conf *confmap.Conf) error { return collector.UnmarshalConfig(conf, c) }
+
 // Validate checks the configuration. Its errors name the key and the fix.
 func (c *Config) Validate() error {
 	var problems []error
@@ -232,12 +240,17 @@ func (c *Config) Validate() error {
 	case u.Endpoint == "" && (u.Token != "" || u.TLS.HasValue()):
 		problem("uploads::endpoint: is empty, must be set with uploads::token and uploads::tls, e.g. localhost:4320")
 	}
+	if u.Endpoint != "" {
+		if err := httpserver.CheckAddress(u.Endpoint, "localhost:4320"); err != nil {
+			problem("uploads::endpoint: %w", err)
+		}
+	}
 	if u.MaxTotalSize < minMaxTotalSize {
 		problem("uploads::max_total_size: is %d, must be at least %d, e.g. %d", u.MaxTotalSize, minMaxTotalSize, int64(defaultMaxTotalSize))
 	}
 	c.Downloads.validate(problem)
 	if h := c.Hold; h.Timeout != 0 && h.Timeout < minDuration {
-		problem("hold::timeout: is %s, must be 0 (off) or at least %s, with a unit, e.g. 10s", h.Timeout, minDuration)
+		problem("hold::timeout: is %s, must be 0 (off) or at least %s, with a unit, e.g. 30s", h.Timeout, minDuration)
 	} else if h.MaxBytes <= 0 {
 		problem("hold::max_bytes: is %d, must be at least 1, e.g. %d", h.MaxBytes, int64(defaultMaxHeldBytes))
 	}

@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -42,17 +43,75 @@ func TestKnownKeys(t *testing.T) {
 
 func TestUnknownKeys(t *testing.T) {
 	for key, keys := range map[string]map[string]any{
-		"endpiont": {"endpiont": "localhost:1"},
-		"insecrue": {"tls": map[string]any{"insecrue": true}},
-		"http":     {"http": map[string]any{"endpoint": "localhost:1"}}, // the name of the field
+		"endpiont":      {"endpiont": "localhost:1"},
+		"tls::insecrue": {"tls": map[string]any{"insecrue": true}},
+		"http":          {"http": map[string]any{"endpoint": "localhost:1"}}, // the name of the field
 	} {
-		assert.ErrorContains(t, read(&serverConfig{}, keys), "keys: "+key)
-		assert.ErrorContains(t, read(&clientConfig{}, keys), "keys: "+key)
+		assert.ErrorContains(t, read(&serverConfig{}, keys), key+": is not a key")
+		assert.ErrorContains(t, read(&clientConfig{}, keys), key+": is not a key")
 	}
-	err := read(&serverConfig{}, map[string]any{"endpiont": "localhost:1"})
-	assert.ErrorContains(t, err, "collector.serverConfig")
-	assert.NotContains(t, err.Error(), "struct {")
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"endpoint", "max_age", "max_bytes", "queue_size", "public_keys", "store"}
+	for key, want := range map[string]string{
+		"endpiont": "endpoint", "Endpoint": "endpoint", "max-age": "max_age", "age": "max_age", "size": "queue_size", "keys": "public_keys",
+		"public_key": "public_keys", "stores": "store", "timeout": "", "x": "", "": "",
+	} {
+		assert.Equal(t, want, Nearest(key, known), key)
+	}
+}
+
+type sizesConfig struct {
+	Bytes int64            `mapstructure:"bytes"`
+	Sizes map[string]int64 `mapstructure:"max_sizes"`
+	IDs   int              `mapstructure:"ids"`
+	Text  string           `mapstructure:"text"`
+}
+
+func (c *sizesConfig) Unmarshal(conf *confmap.Conf) error { return UnmarshalConfig(conf, c) }
+
+func TestSizes(t *testing.T) {
+	for text, want := range map[any]int64{
+		"100MiB": 100 << 20, "1.5GiB": 3 << 29, "1 kB": 1000, "7B": 7, "2TB": 2e12, "-1KiB": -1024, 5: 5, 1e6: 1e6,
+	} {
+		var cfg sizesConfig
+		require.NoError(t, read(&cfg, map[string]any{"bytes": text, "max_sizes": map[string]any{"a": text}}), text)
+		assert.Equal(t, sizesConfig{Bytes: want, Sizes: map[string]int64{"a": want}}, cfg, text)
+	}
+	for _, text := range []any{"100M", "1GiBs", "MiB", "", "5", "1e30GiB", "NaN MiB", true, 1.5} {
+		assert.ErrorContains(t, read(new(sizesConfig), map[string]any{"bytes": text}), "bytes: is", text)
+	}
+	assert.ErrorContains(t, read(new(sizesConfig), map[string]any{"ids": "5MiB"}), "ids", "only sizes have units")
+}
+
+// A number of an environment variable is text where text is expected, also next to a mistake.
+func TestNumbersOfTheEnvironment(t *testing.T) {
+	resolver, err := confmap.NewResolver(confmap.ResolverSettings{
+		URIs:              []string{"fake:"},
+		ProviderFactories: []confmap.ProviderFactory{confmap.NewProviderFactory(func(confmap.ProviderSettings) confmap.Provider { return fakeProvider{} })},
+		DefaultScheme:     "fake",
+	})
+	require.NoError(t, err)
+	conf, err := resolver.Resolve(t.Context())
+	require.NoError(t, err)
+	var cfg sizesConfig
+	err = conf.Unmarshal(&cfg)
+	assert.ErrorContains(t, err, "ids: is ")
+	assert.NotContains(t, err.Error(), "text: ")
+}
+
+// fakeProvider has a configuration with a reference to the variable NUMBER.
+type fakeProvider struct{}
+
+func (fakeProvider) Retrieve(_ context.Context, uri string, _ confmap.WatcherFunc) (*confmap.Retrieved, error) {
+	if uri == "fake:NUMBER" {
+		return confmap.NewRetrievedFromYAML([]byte("0123"))
+	}
+	return confmap.NewRetrieved(map[string]any{"text": "${NUMBER}", "ids": "many"})
+}
+func (fakeProvider) Scheme() string                 { return "fake" }
+func (fakeProvider) Shutdown(context.Context) error { return nil }
 
 type nestedConfig struct {
 	HTTP confighttp.ServerConfig `mapstructure:",squash"`

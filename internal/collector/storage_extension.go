@@ -3,7 +3,9 @@
 package collector
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
@@ -15,5 +17,22 @@ func StorageExtension(host component.Host, id component.ID) (storage.Extension, 
 	if !ok {
 		return nil, fmt.Errorf("storage: %q is not a configured storage extension; add one, e.g. file_storage, under extensions and service::extensions", id)
 	}
-	return extension, nil
+	return explainedStorage{extension}, nil
+}
+
+type explainedStorage struct{ storage.Extension }
+
+// GetClient implements storage.Extension.
+func (s explainedStorage) GetClient(ctx context.Context, kind component.Kind, id component.ID, name string) (storage.Client, error) {
+	client, err := s.Extension.GetClient(ctx, kind, id, name)
+	return client, ExplainStorage(err)
+}
+
+// ExplainStorage adds the fix to the error of a storage that another process has locked. The one of
+// file_storage is bbolt's: "timeout".
+func ExplainStorage(err error) error {
+	if err != nil && strings.HasSuffix(err.Error(), "timeout") {
+		return fmt.Errorf("another process holds the directory of the storage; stop it, or set another directory: %w", err)
+	}
+	return err
 }

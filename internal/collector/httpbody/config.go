@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/config/confighttp"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 )
 
 // defaultReadTimeout limits the duration of a request, for which confighttp has no default. It is
@@ -29,9 +31,7 @@ func DefaultServerConfig(endpoint string, maxBody int64) confighttp.ServerConfig
 // value.
 func Validate(http *confighttp.ServerConfig, maxBytesInFlight int64, defaultEndpoint string, defaultMaxBody int64) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if http.NetAddr.Endpoint == "" {
-		problem("endpoint: must not be empty; use host:port, e.g. %s", defaultEndpoint)
-	}
+	problems = append(problems, httpserver.Check(http, defaultEndpoint)...)
 	if size := http.MaxRequestBodySize; size <= 0 || size > math.MaxInt32 {
 		problem("max_request_body_size: is %d, must be a number of bytes from 1 to %d, e.g. %d", size, math.MaxInt32, defaultMaxBody)
 	}

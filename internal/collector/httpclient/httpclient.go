@@ -7,8 +7,10 @@ package httpclient
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"go.opentelemetry.io/collector/component"
@@ -56,6 +58,18 @@ func New(ctx context.Context, cfg confighttp.ClientConfig, extensions map[compon
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return client, nil
+}
+
+// CheckProxy checks proxy_url, of which confighttp accepts any that url.Parse does.
+func CheckProxy(cfg *confighttp.ClientConfig) error {
+	if cfg.ProxyURL == "" {
+		return nil
+	}
+	// The error omits the URL, which may have a password.
+	if u, err := url.Parse(cfg.ProxyURL); err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+		return errors.New("proxy_url: must begin with http://, https:// or socks5://, followed by a host, e.g. http://proxy.example.com:3128")
+	}
+	return nil
 }
 
 func limitHeaders(transport *http.Transport) { transport.MaxResponseHeaderBytes = MaxAnswerHeaders }

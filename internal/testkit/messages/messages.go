@@ -15,7 +15,8 @@
 // components. Before an error of decoding, the collector also prints that it cannot unmarshal the
 // configuration; before one of the start, the name of the component. In a configuration, IN_USE is
 // an address on which another process listens. "receivers/sentry, 2 pipelines" starts the component
-// for two pipelines of profiles.
+// for two pipelines of profiles. After "collector/configuration" is a whole configuration, and the
+// error of the converter config_check.
 //
 // An entry of the tool is a command line without the name of the tool, after "envelope ", and the
 // output of errors. A test of the tool runs them.
@@ -45,7 +46,12 @@ type Entry struct {
 }
 
 // YAML returns the configuration as a part of the collector's.
-func (e Entry) YAML() string { return e.Kind + ":\n " + e.Type + ":\n" + e.Keys }
+func (e Entry) YAML() string {
+	if e.Kind == Whole {
+		return e.Keys
+	}
+	return e.Kind + ":\n " + e.Type + ":\n" + e.Keys
+}
 
 // block is a part of the table between empty lines: a comment or an entry.
 type block struct {
@@ -53,8 +59,11 @@ type block struct {
 	Entry
 }
 
-// Tool is the kind of the tool's entries.
-const Tool = "envelope"
+// Kinds of entries that are not of a component.
+const (
+	Tool  = "envelope"
+	Whole = "collector" // a whole configuration, and the error of the converter
+)
 
 // Components returns the entries of components.
 func Components(t testing.TB) (entries []Entry) {

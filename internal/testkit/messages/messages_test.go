@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/collector/receiver/receivertest"
 	"go.opentelemetry.io/collector/receiver/xreceiver"
 
+	"github.com/otelcol-sentry/otelcol-sentry/configcheckconverter"
 	"github.com/otelcol-sentry/otelcol-sentry/fastgzipextension"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
 	"github.com/otelcol-sentry/otelcol-sentry/otlplimitextension"
@@ -42,15 +43,32 @@ func TestMessages(t *testing.T) {
 	defer taken.Close()
 	inUse := taken.Addr().String()
 	Check(t, false, func(e Entry) string {
-		if err := mistake(t, e, inUse); err != nil {
+		if err := firstError(t, e, inUse); err != nil {
 			return strings.ReplaceAll(err.Error(), inUse, "IN_USE")
 		}
 		return ""
 	})
 }
 
-// mistake returns the error of the first step that fails.
-func mistake(t *testing.T, e Entry, inUse string) error {
+// firstError returns the error of the first step that fails.
+func firstError(t *testing.T, e Entry, inUse string) error {
+	t.Helper()
+	sections, err := validate(t, e, inUse)
+	if err != nil {
+		return err
+	}
+	for _, s := range []*section{sections.Receivers, sections.Processors, sections.Exporters, sections.Extensions} {
+		for id, cfg := range s.configs {
+			return start(t.Context(), s.factories[id.Type()], id, cfg, e.TwoPipelines)
+		}
+	}
+	return nil
+}
+
+// validate takes the steps of the collector's command of that name: it converts, decodes and
+// validates the configuration. Of whole configurations, it does the first only, because most
+// components are not ours.
+func validate(t *testing.T, e Entry, inUse string) (*collectorSections, error) {
 	t.Helper()
 	retrieved, err := confmap.NewRetrievedFromYAML([]byte(strings.ReplaceAll(e.YAML(), "IN_USE", inUse)))
 	require.NoError(t, err)
@@ -62,21 +80,16 @@ func mistake(t *testing.T, e Entry, inUse string) error {
 		Exporters:  &section{factories: factories(profileviewerexporter.NewFactory(), sentryexporter.NewFactory())},
 		Extensions: &section{factories: factories(fastgzipextension.NewFactory(), otlplimitextension.NewFactory(), profiledialectextension.NewFactory(), sentryteeextension.NewFactory())},
 	}
+	if err := configcheckconverter.NewFactory().Create(confmap.ConverterSettings{}).Convert(t.Context(), conf); err != nil || e.Kind == Whole {
+		return &sections, err
+	}
 	if err := conf.Unmarshal(&sections); err != nil {
-		return err
+		return nil, err
 	}
 	// As the collector's struct, whose field names are the first part of a path.
-	if err := confmap.Validate(struct {
+	return &sections, confmap.Validate(struct {
 		Receivers, Processors, Exporters, Extensions map[component.ID]component.Config
-	}{sections.Receivers.configs, sections.Processors.configs, sections.Exporters.configs, sections.Extensions.configs}); err != nil {
-		return err
-	}
-	for _, s := range []*section{sections.Receivers, sections.Processors, sections.Exporters, sections.Extensions} {
-		for id, cfg := range s.configs {
-			return start(t.Context(), s.factories[id.Type()], id, cfg, e.TwoPipelines)
-		}
-	}
-	return nil
+	}{sections.Receivers.configs, sections.Processors.configs, sections.Exporters.configs, sections.Extensions.configs})
 }
 
 // collectorSections decode as the collector's configuration does, with the same errors.

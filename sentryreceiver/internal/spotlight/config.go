@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpserver"
 )
 
 // Config is the section "spotlight" of the receiver.
@@ -30,8 +32,10 @@ const exampleEndpoint = "localhost:8969"
 // Validate checks the section; its messages name the key and the fix.
 func (c *Config) Validate() error {
 	var problems []error
-	if _, _, err := net.SplitHostPort(c.Endpoint); c.Enabled() && err != nil {
-		problems = append(problems, fmt.Errorf("endpoint: is %q, must be host:port, e.g. %s", c.Endpoint, exampleEndpoint))
+	if c.Enabled() {
+		if err := httpserver.CheckAddress(c.Endpoint, exampleEndpoint); err != nil {
+			problems = append(problems, fmt.Errorf("endpoint: %w", err))
+		}
 	}
 	for _, origin := range c.AllowedOrigins {
 		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" || strings.Contains(u.Host, "*") {
