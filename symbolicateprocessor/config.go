@@ -185,6 +185,11 @@ const (
 	// minMaxTotalSize is enough for one request.
 	minMaxTotalSize = 100 << 20
 
+	// defaultHold is the default of downloads::timeout, and enough to index a large program.
+	// Messages wait only until their files are open. Without a hold, the first messages of each
+	// build would never have names.
+	defaultHold = 30 * time.Second
+
 	// defaultMaxHeldBytes: in memory, held messages need about five times as much.
 	defaultMaxHeldBytes = 16 << 20
 
@@ -200,7 +205,7 @@ func createDefaultConfig() component.Config {
 	}, Uploads: UploadsConfig{MaxTotalSize: defaultMaxTotalSize}, Downloads: DownloadsConfig{
 		Timeout: defaultTimeout, MaxConcurrent: defaultMaxConcurrent, MaxFileBytes: defaultMaxDownloadBytes, MaxTotalSize: defaultMaxTotalSize,
 		RetryAfter: defaultRetryAfter,
-	}, Hold: HoldConfig{MaxBytes: defaultMaxHeldBytes}}
+	}, Hold: HoldConfig{Timeout: defaultHold, MaxBytes: defaultMaxHeldBytes}}
 }
 
 // Unmarshal reads the configuration and rejects unknown keys.
@@ -250,7 +255,7 @@ func (c *Config) Validate() error {
 	}
 	c.Downloads.validate(problem)
 	if h := c.Hold; h.Timeout != 0 && h.Timeout < minDuration {
-		problem("hold::timeout: is %s, must be 0 (off) or at least %s, with a unit, e.g. 30s", h.Timeout, minDuration)
+		problem("hold::timeout: is %s, must be 0 (off) or at least %s, with a unit, e.g. %s", h.Timeout, minDuration, defaultHold)
 	} else if h.MaxBytes <= 0 {
 		problem("hold::max_bytes: is %d, must be at least 1, e.g. %d", h.MaxBytes, int64(defaultMaxHeldBytes))
 	}

@@ -41,7 +41,7 @@ func TestEveryKey(t *testing.T) {
 	}, cfg.Downloads)
 	assert.True(t, cfg.Downloads.enabled())
 
-	assert.Equal(t, HoldConfig{MaxBytes: 16 << 20}, cfg.Hold, "off")
+	assert.Equal(t, HoldConfig{Timeout: 30 * time.Second, MaxBytes: 16 << 20}, cfg.Hold)
 	cfg, err = load(t, "{hold: {timeout: 10s, max_bytes: 1}, store: {directory: /symbols}}")
 	require.NoError(t, err)
 	assert.Equal(t, HoldConfig{Timeout: 10 * time.Second, MaxBytes: 1}, cfg.Hold)
@@ -61,7 +61,7 @@ func TestValidate(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                   `store::directory: empty`,
 		`store: {directory: config_test.go}`: `store::directory: file`,
-		`store: {directory: /, scan_interval: 5}`:                                       `store::scan_interval: 5ns 100ms 30s`,
+		`store: {directory: /, scan_interval: 5}`:                                       `store::scan_interval: 5 5s`,
 		`store: {directory: /, max_files: 0}`:                                           `store::max_files: 50000`,
 		`store: {directory: /, max_file_bytes: 0}`:                                      `store::max_file_bytes:`,
 		`store: {directory: /, max_native_bytes: 0}`:                                    `store::max_native_bytes:`,
@@ -73,15 +73,15 @@ func TestValidate(t *testing.T) {
 		`{store: {directory: /}, downloads: {source_map_hosts: ["https://a.example"]}}`: `downloads::source_map_hosts: "https://a.example" host`,
 		`{store: {directory: /}, downloads: {source_map_hosts: ["*.com"]}}`:             `downloads::source_map_hosts: "*.com" top-level`,
 		`{store: {directory: /}, downloads: {debuginfod_urls: ["http://a.example"]}}`:   `downloads::debuginfod_urls: "http://a.example" https`,
-		`{store: {directory: /}, downloads: {timeout: 5}}`:                              `downloads::timeout: 5ns 100ms 30s`,
+		`{store: {directory: /}, downloads: {timeout: 5ms}}`:                            `downloads::timeout: 5ms 100ms 30s`,
 		`{store: {directory: /}, downloads: {retry_after: 0s}}`:                         `downloads::retry_after: 0s 100ms`,
 		`{store: {directory: /}, downloads: {max_concurrent: 0}}`:                       `downloads::max_concurrent: 64`,
 		`{store: {directory: /}, downloads: {max_concurrent: 65}}`:                      `downloads::max_concurrent: 65 64`,
 		`{store: {directory: /}, downloads: {max_file_bytes: 0}}`:                       `downloads::max_file_bytes:`,
 		`{store: {directory: /}, downloads: {max_total_size: 1}}`:                       `downloads::max_total_size: downloads::max_file_bytes 268435456`,
-		`{store: {directory: /}, hold: {timeout: 5}}`:                                   `hold::timeout: 5ns 100ms 10s`,
+		`{store: {directory: /}, hold: {timeout: 5ms}}`:                                 `hold::timeout: 5ms 100ms 30s`,
 		`{store: {directory: /}, hold: {max_bytes: 0}}`:                                 `hold::max_bytes:`,
-		`store: {dir: /}`: `keys: dir`,
+		`store: {dir: /}`: `store::dir directory`,
 	} {
 		_, err := load(t, text)
 		metadatatest.ErrorHas(t, err, want, text)

@@ -75,6 +75,26 @@ func TestHold(t *testing.T) {
 	assert.Eventually(t, func() bool { hold.mu.Lock(); defer hold.mu.Unlock(); return hold.held.Size() == 0 }, time.Minute, time.Millisecond)
 }
 
+// By default, the first message after a start waits for the first scan of the directory and for its
+// file.
+func TestHoldIsTheDefault(t *testing.T) {
+	directory, sink := t.TempDir(), new(consumertest.ProfilesSink)
+	(&harness{t: t, directory: directory}).add("app.js", debugID)
+	cfg, err := load(t, "{store: {directory: "+directory+"}}")
+	require.NoError(t, err)
+	p, err := NewFactory().CreateProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, sink)
+	require.NoError(t, err)
+	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
+	defer func() { require.NoError(t, p.Shutdown(context.Background())) }()
+	require.NoError(t, p.ConsumeProfiles(t.Context(), profileOf(pageURL, debugID)))
+	require.Eventually(t, func() bool { return len(sink.AllProfiles()) == 1 }, time.Minute, time.Millisecond)
+	d := sink.AllProfiles()[0].Dictionary()
+	assert.Equal(t, "discountOf", d.StringTable().At(int(d.FunctionTable().At(1).NameStrindex())))
+
+	require.NoError(t, p.ConsumeProfiles(t.Context(), profileOf(pageURL, debugID)))
+	assert.Len(t, sink.AllProfiles(), 2, "no delay when the file is open")
+}
+
 func TestHoldExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := startPending(t, "timeout: 1h")

@@ -50,6 +50,9 @@ func start(t *testing.T, settings string) *harness {
 	h := &harness{t: t, directory: t.TempDir(), metrics: componenttest.NewTelemetry(), sink: new(consumertest.ProfilesSink)}
 	cfg, err := load(t, "{store: {scan_interval: 100ms, directory: "+h.directory+", "+settings+"}}")
 	require.NoError(t, err)
+	if !strings.Contains(settings, "hold:") {
+		cfg.Hold.Timeout = 0
+	}
 	h.config = cfg
 	set := processortest.NewNopSettings(componentType)
 	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
