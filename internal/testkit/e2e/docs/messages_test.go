@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,13 +18,14 @@ import (
 )
 
 // TestMessages: the collector prints the messages of the table. Two entries per component are
-// enough: one of decoding, one of validation.
+// enough, one of decoding and one of validation, and those of whole configurations.
 func TestMessages(t *testing.T) {
 	path := harness.Binary(t)
 	done := map[string]bool{}
 	for _, entry := range messages.Components(t) {
 		step, _, _ := strings.Cut(entry.Message, ": ")
 		switch {
+		case entry.Kind == messages.Whole:
 		case strings.HasPrefix(entry.Message, "decoding "):
 			step = entry.Kind + "/" + entry.Type
 		case !strings.HasPrefix(entry.Message, entry.Kind+"::"):
@@ -40,4 +42,38 @@ func TestMessages(t *testing.T) {
 		assert.Contains(t, string(output), entry.Message)
 	}
 	assert.Greater(t, len(done), 9)
+}
+
+// TestLockedStorage: a second collector with the same storage says why it does not start.
+func TestLockedStorage(t *testing.T) {
+	const exporter, processor = "sending_queue: {storage: file_storage}", "storage: file_storage"
+	directory := t.TempDir()
+	config := func(endpoint, queue, held string) string {
+		return fmt.Sprintf(`
+receivers:
+  sentry: {endpoint: %q}
+processors:
+  profile_transform: {%s}
+exporters:
+  sentry_envelope: {dsn: "https://a@127.0.0.1:1/42", %s}
+extensions:
+  file_storage: {directory: %q}
+service:
+  extensions: [file_storage]
+  telemetry: {metrics: {level: none}}
+  pipelines:
+    profiles: {receivers: [sentry], processors: [profile_transform], exporters: [sentry_envelope]}
+`, endpoint, held, queue, directory)
+	}
+	harness.Start(t, harness.Settings{Config: config("ENDPOINT", exporter, processor)})
+	for name, second := range map[string]string{
+		"a queue":       config("localhost:0", exporter, ""),
+		"held profiles": config("localhost:0", "", processor),
+	} {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(second), 0o600))
+		output, err := exec.CommandContext(t.Context(), harness.Binary(t), "--config", file, harness.ProfilesGate).CombinedOutput()
+		assert.Error(t, err, name)
+		assert.Contains(t, string(output), "another process holds the directory", name)
+	}
 }
