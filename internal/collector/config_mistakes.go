@@ -32,8 +32,8 @@ type mistakes struct {
 	// sizes has the numbers of sizes with a unit, by path.
 	sizes map[string]any
 
-	// texts are numbers and other values for texts. They are mistakes unless a text of an environment
-	// variable looks like them: confmap passes only the other form on.
+	// texts are numbers and other values for texts. They are mistakes unless they come from an
+	// environment variable, of which confmap passes on only the parsed form.
 	texts []textMistake
 }
 
