@@ -107,10 +107,22 @@ func (r *measureReceiver) Start(ctx context.Context, host component.Host) error 
 	if err != nil {
 		return err
 	}
-	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()))
+	r.logger.Info("Listening for Measure SDKs", zap.Stringer("address", listener.Addr()), zap.Stringers("pipelines", r.pipelines.Signals()))
+	r.warnOfFractions()
 	httpserver.WarnIfOpen(r.logger, listener.Addr(), !r.cfg.AllowAnyKey, "Accepting any key, even from other machines: configure apps instead of allow_any_key to restrict access")
 	r.server.Serve(server, listener, r.cfg.Connections, r.telemetry.connectionClosed, host)
 	return nil
+}
+
+// warnOfFractions warns about sampling rates that look like fractions. Measure's are percentages.
+func (r *measureReceiver) warnOfFractions() {
+	for i, app := range r.cfg.Apps {
+		for key, rate := range app.SDK.Rates() {
+			if rate > 0 && rate < 1 {
+				r.logger.Warn("A sampling rate is below one percent; rates are percentages, not fractions", zap.String("key", fmt.Sprintf("apps[%d]::config::%s", i, key)), zap.Float64("percent", rate))
+			}
+		}
+	}
 }
 
 func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (err error) {

@@ -87,6 +87,7 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 			return err
 		}
 	}
+	p.logger.Info("Processing profiles", zap.Bool("links_to_spans", p.linksProfiles), zap.String("wait", p.queue.wait.String()), collector.StorageField("held", p.cfg.Storage))
 	if p.linksProfiles || p.cfg.Batch.enabled() || !p.queue.isEmpty() {
 		p.worker.Go(p.releaseDue)
 	}

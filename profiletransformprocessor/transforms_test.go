@@ -97,8 +97,8 @@ func TestTransformErrors(t *testing.T) {
 		"[{drop_idle: {}}, drop_idle]":           {"transforms[1]: ", "`- drop_idle: {}`"},
 		"[pyroscope]":                            {"transforms[0]: ", "`- preset: pyroscope`"},
 		"{preset: pyroscope}":                    {"transforms: is a map"},
-		"[{split: {max_duration: 10ns}}]":          {"split: max_duration: is 10ns", "1ms"},
-		"[{aggregate: {max_gap: 50ns}}]":           {"aggregate: max_gap: is 50ns", "1µs"},
+		"[{split: {max_duration: 10ns}}]":        {"split: max_duration: is 10ns", "1ms"},
+		"[{aggregate: {max_gap: 50ns}}]":         {"aggregate: max_gap: is 50ns", "1µs"},
 	} {
 		_, err := load(t, "transforms: "+text)
 		for _, part := range want {

@@ -22,6 +22,8 @@ type destination struct {
 	flood     flood
 	accepted  atomic.Int64 // number of envelopes that Sentry accepted
 
+	announced sync.Once // in the log
+
 	mu      sync.Mutex
 	checked time.Time // time of the last check
 }

@@ -41,7 +41,9 @@ type sentryExporter struct {
 	host     component.Host
 	rejected atomic.Bool   // Sentry rejected the key in its last response
 	stopping chan struct{} // closed by Shutdown
-	withdraw func()        // of the loop guard
+
+	interrupted atomic.Int64 // requests that stayed in the storage at Shutdown
+	withdraw    func()       // of the loop guard
 }
 
 func newSentryExporter(r *router, cfg *Config, set exporter.Settings, dsn sentry.DSN) (*sentryExporter, error) {
@@ -76,6 +78,9 @@ func (e *sentryExporter) Start(ctx context.Context, host component.Host) error {
 	}
 	program := e.program()
 	e.withdraw = loopguard.Shared.AddTarget(e.dsn.Host)
+	e.announced.Do(func() {
+		e.logger.Info("Sending to Sentry", zap.String("project", e.project), collector.StorageField("queue", e.storage()))
+	})
 	e.client, e.host = newClient(http, e.dsn, program.Name+"/"+program.Version), host
 	for _, q := range e.queues {
 		if err := q.helper.Start(ctx, host); err != nil {
@@ -94,6 +99,9 @@ func (e *sentryExporter) Shutdown(ctx context.Context) (err error) {
 	close(e.stopping) // waiting requests return to the storage, if there is one
 	for _, q := range e.queues {
 		err = errors.Join(err, q.helper.Shutdown(ctx))
+	}
+	if interrupted := e.interrupted.Load(); interrupted > 0 {
+		e.logger.Info("Requests remain in the storage, and are sent after the next start", zap.Int64("requests", interrupted))
 	}
 	e.reportLosses(ctx, true)
 	e.client.http.CloseIdleConnections()

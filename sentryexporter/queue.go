@@ -89,7 +89,18 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	if len(name) > 0 {
 		set.ID = component.NewIDWithName(set.ID.Type(), strings.Join(name, "."))
 	}
+	if q.storage() != nil {
+		set.Logger = countInterruptions(set.Logger, &q.interrupted)
+	}
 	return set
+}
+
+// storage returns the storage of the queue, or nil.
+func (e *sentryExporter) storage() *component.ID {
+	if !e.cfg.Queue.HasValue() {
+		return nil
+	}
+	return e.cfg.Queue.Get().StorageID
 }
 
 // options returns the options of exporterhelper. Requests have no timeout, because the HTTP client

@@ -106,7 +106,7 @@ func (r *sentryReceiver) Start(ctx context.Context, host component.Host) error {
 		return errors.Join(err, listener.Close())
 	}
 
-	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()))
+	r.logger.Info("Listening for Sentry SDKs", zap.Stringer("address", listener.Addr()), zap.Stringers("pipelines", r.pipelines.Signals()))
 	httpserver.WarnIfOpen(r.logger, listener.Addr(), r.projects != nil, "Accepting any DSN, even from other machines: configure projects to restrict access")
 	if loopguard.Shared.IsTarget(listener.Addr()) { // exporters and extensions start before receivers
 		r.logger.Warn("A sentry_envelope exporter or a sentry_tee of this collector sends to this receiver. If its data comes from this receiver, change its dsn or upstream: the data would loop forever and is rejected")

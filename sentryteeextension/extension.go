@@ -67,6 +67,7 @@ func (t *tee) Start(ctx context.Context, host component.Host) error {
 	for _, host := range t.cfg.destinations().Hosts() {
 		t.withdraw = append(t.withdraw, loopguard.Shared.AddTarget(host))
 	}
+	t.logger.Info("Forwarding requests to Sentry", zap.Strings("hosts", t.cfg.destinations().Hosts()), collector.StorageField("waiting", t.cfg.Storage))
 	t.forwarder.start(upstream.post)
 	return nil
 }

@@ -46,7 +46,7 @@ func TestEveryKey(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, HoldConfig{Timeout: 10 * time.Second, MaxBytes: 1}, cfg.Hold)
 
-	cfg, err = load(t, "{uploads: {endpoint: x, token: y, max_total_size: 200000000, tls: {cert_file: z, key_file: z}}, store: {directory: /symbols}}")
+	cfg, err = load(t, "{uploads: {endpoint: 'x:1', token: y, max_total_size: 200000000, tls: {cert_file: z, key_file: z}}, store: {directory: /symbols}}")
 	require.NoError(t, err)
 	assert.Equal(t, "z", cfg.Uploads.TLS.Get().CertFile)
 	assert.Equal(t, int64(200000000), cfg.Uploads.MaxTotalSize)

@@ -118,6 +118,8 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 			return err
 		}
 	}
+	f.logger.Info("Reading symbol files", zap.String("directory", f.cfg.Directory), zap.Int("servers", len(f.config.Downloads.SourceMapHosts)+len(f.config.Downloads.DebuginfodURLs)),
+		zap.String("hold", f.config.Hold.Timeout.String()))
 	working, stop := context.WithCancel(context.Background())
 	f.stop = stop
 	f.worker.Go(func() { f.work(working) })

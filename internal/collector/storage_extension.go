@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
+	"go.uber.org/zap"
 )
 
 // StorageExtension returns the storage extension with an ID.
@@ -26,6 +27,14 @@ type explainedStorage struct{ storage.Extension }
 func (s explainedStorage) GetClient(ctx context.Context, kind component.Kind, id component.ID, name string) (storage.Client, error) {
 	client, err := s.Extension.GetClient(ctx, kind, id, name)
 	return client, ExplainStorage(err)
+}
+
+// StorageField returns a field for the log: where something waits.
+func StorageField(key string, id *component.ID) zap.Field {
+	if id == nil {
+		return zap.String(key, "in memory, lost in a crash")
+	}
+	return zap.String(key, "in "+id.String())
 }
 
 // ExplainStorage adds the fix to the error of a storage that another process has locked. The one of

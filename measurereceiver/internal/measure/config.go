@@ -59,8 +59,8 @@ func DefaultSDKConfig() SDKConfig {
 	}
 }
 
-// Validate checks the configuration.
-func (c *SDKConfig) Validate() error {
+// Rates returns the sampling rates, which are percentages, by key.
+func (c *SDKConfig) Rates() map[string]float64 {
 	rates := map[string]float64{
 		"trace_sampling_rate": c.TraceSamplingRate, "journey_sampling_rate": c.JourneySamplingRate,
 		"launch_sampling_rate": c.LaunchSamplingRate, "profile_sampling_rate": c.ProfileSamplingRate,
@@ -68,7 +68,12 @@ func (c *SDKConfig) Validate() error {
 	if c.HTTPSamplingRate != nil {
 		rates["http_sampling_rate"] = *c.HTTPSamplingRate
 	}
-	for name, rate := range rates {
+	return rates
+}
+
+// Validate checks the configuration.
+func (c *SDKConfig) Validate() error {
+	for name, rate := range c.Rates() {
 		if rate < 0 || rate > 100 {
 			return fmt.Errorf("%s: is %g, must be a percentage from 0 to 100", name, rate)
 		}
