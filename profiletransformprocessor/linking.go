@@ -5,6 +5,7 @@ package profiletransformprocessor
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 var linkings collector.PerConfig[Config, linking]
@@ -115,12 +117,39 @@ func (l *linking) link(ctx context.Context, sender string, profiles pprofile.Pro
 		l.logger.Warn("Profiles with credentials are not linked, because all spans so far arrived without credentials. " +
 			"Processors that combine messages, such as batch, discard the credentials: put them after profile_transform.")
 	}
+	service, fromNode := sourceOf(profiles)
 	for reason, count := range stats.Reasons {
+		detail := whyUnlinked[reason]
+		if reason == spanlink.NoSpan && fromNode {
+			detail += nodeVersions
+		}
 		notices.Shared.Report(notices.Notice{
-			Component: componentType.String(), Subject: "samples without a span", Reason: reason.String(), Detail: whyUnlinked[reason], Count: count, Last: now,
+			Component: componentType.String(), Service: service, Subject: "samples without a span", Reason: reason.String(), Detail: detail, Count: count, Last: now,
 		})
 	}
 	return work
+}
+
+// sourceOf returns the service of a message, or "" if it has several, and reports whether all its
+// profiles are from Sentry's SDK for Node.js.
+func sourceOf(profiles pprofile.Profiles) (service string, fromNode bool) {
+	fromNode = profiles.ResourceProfiles().Len() > 0
+	for i, resource := range profiles.ResourceProfiles().All() {
+		text := func(key string) string {
+			if value, stated := resource.Resource().Attributes().Get(key); stated {
+				return value.AsString()
+			}
+			return ""
+		}
+		fromNode = fromNode && text(semconv.TelemetrySDKLanguage) == "nodejs" && strings.HasPrefix(text(semconv.TelemetrySDKName), "sentry.")
+		switch name := text(semconv.ServiceName); {
+		case i == 0:
+			service = name
+		case service != name:
+			service = ""
+		}
+	}
+	return service, fromNode
 }
 
 const (
@@ -142,11 +171,14 @@ func (l *linking) claimDecoded(ctx context.Context, h *heldMessage) *httpbody.Cl
 	return claim
 }
 
+// nodeVersions is the usual reason in Node.js why no sample has a span.
+const nodeVersions = "; install the same version of @sentry/node and @sentry/profiling-node"
+
 // whyUnlinked explains the reasons to a user of the viewer. docs/linking.md has the details.
 var whyUnlinked = map[spanlink.Reason]string{
 	spanlink.NoSession:  "the profile states no profiler session",
 	spanlink.NoThread:   "the samples state no thread",
-	spanlink.NoSpan:     "no span was running on the thread; for Node.js, install the same version of @sentry/node and @sentry/profiling-node",
+	spanlink.NoSpan:     "no span was running on the thread",
 	spanlink.Ambiguous:  "several unrelated spans were running on the thread",
 	spanlink.Late:       "the spans of that time have expired: see link::keep_spans",
 	spanlink.Evicted:    "the spans of that time were evicted, or the profile could not wait for its spans: see link::max_index_bytes",

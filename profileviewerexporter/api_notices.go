@@ -26,6 +26,7 @@ type endpointAnswer struct {
 
 type noticeAnswer struct {
 	Component string `json:"component"`
+	Service   string `json:"service"`
 	Subject   string `json:"subject"`
 	Reason    string `json:"reason"`
 	Detail    string `json:"detail"`
@@ -46,7 +47,7 @@ func (v *viewer) noticeList(r *http.Request) (any, error) {
 	for _, n := range list {
 		texts := answer.PerEntry(answer.MaxTexts, len(list), &out.Omissions)
 		out.Notices = append(out.Notices, noticeAnswer{
-			Component: texts.Text(n.Component), Subject: texts.Text(n.Subject), Reason: texts.Text(n.Reason), Detail: texts.Text(n.Detail),
+			Component: texts.Text(n.Component), Service: texts.Text(n.Service), Subject: texts.Text(n.Subject), Reason: texts.Text(n.Reason), Detail: texts.Text(n.Detail),
 			Count: n.Count, Last: n.Last.UTC().Format(time.RFC3339Nano),
 		})
 	}

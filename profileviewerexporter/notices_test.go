@@ -19,12 +19,12 @@ func TestNotices(t *testing.T) {
 	withdraw := notices.Shared.Offer(notices.Endpoint{Kind: notices.KindDSN, URL: "http://a@localhost:4319/1"})
 	component := fmt.Sprint("sentry/", time.Now().UnixNano()) // the counts of a process add up over repeated runs
 	notices.Shared.Report(notices.Notice{
-		Component: component, Subject: "requests", Reason: "auth_bad_key", Detail: "key \u202e", Count: 2, Last: time.Unix(1, 0),
+		Component: component, Service: "shop", Subject: "requests", Reason: "auth_bad_key", Detail: "key \u202e", Count: 2, Last: time.Unix(1, 0),
 	})
 	got := get[noticesAnswer](h, "notices")
 	dsn := endpointAnswer{"dsn", "http://a@localhost:4319/1"}
 	assert.Contains(t, got.Endpoints, dsn) // other tests may have receivers
-	assert.Contains(t, got.Notices, noticeAnswer{component, "requests", "auth_bad_key", `key \u{202e}`, 2, "1970-01-01T00:00:01Z"})
+	assert.Contains(t, got.Notices, noticeAnswer{component, "shop", "requests", "auth_bad_key", `key \u{202e}`, 2, "1970-01-01T00:00:01Z"})
 
 	first, _ := h.request("/api/notices")
 	same, _ := h.request("/api/notices", "If-None-Match", first.Header.Get("ETag"))

@@ -199,7 +199,7 @@ func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *r
 		detail += ": " + why.path
 		fields = append(fields, zap.String("path", why.path))
 	}
-	if notices.Shared.Report(r.notice(subject, why.reason, detail)) {
+	if notices.Shared.Report(r.notice("", subject, why.reason, detail)) {
 		level = zap.InfoLevel // once: a new user has only the log and the viewer
 		if why == errLoop {
 			level = zap.ErrorLevel
@@ -218,8 +218,8 @@ func (r *sentryReceiver) reject(w http.ResponseWriter, req *http.Request, why *r
 }
 
 // notice describes one case of unusable data for the viewer.
-func (r *sentryReceiver) notice(subject, reason, detail string) notices.Notice {
-	return notices.Notice{Component: r.id.String(), Subject: subject, Reason: reason, Detail: detail, Count: 1, Last: time.Now()}
+func (r *sentryReceiver) notice(service, subject, reason, detail string) notices.Notice {
+	return notices.Notice{Component: r.id.String(), Service: service, Subject: subject, Reason: reason, Detail: detail, Count: 1, Last: time.Now()}
 }
 
 // rejectForConfighttp responds to requests that confighttp rejects before ServeHTTP.

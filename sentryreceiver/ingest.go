@@ -134,7 +134,7 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discar
 		in.outcomes.tooLarge = why
 	}
 	level := zap.DebugLevel
-	if notices.Shared.Report(in.notice(item.Header.Type.Label()+" items", string(why.Reason), why.Detail)) {
+	if notices.Shared.Report(in.notice(in.translation.ServiceName(), item.Header.Type.Label()+" items", string(why.Reason), why.Detail)) {
 		level = zap.InfoLevel // once per type and reason
 	}
 	in.logger.Log(level, "Item discarded", zap.String("type", item.Header.Type.Label()), zap.Error(why))
@@ -153,7 +153,7 @@ func (in *ingestion) ignore(ctx context.Context, item sentry.ItemType, t sentryi
 		return
 	}
 	detail := fmt.Sprintf("there is no %s pipeline with this receiver; add one, or use one with the nop exporter if you do not need the data", t.Signals[0])
-	if notices.Shared.Report(in.notice(item.Label()+" items", pipeline.ReasonNoPipeline, detail)) {
+	if notices.Shared.Report(in.notice(in.translation.ServiceName(), item.Label()+" items", pipeline.ReasonNoPipeline, detail)) {
 		in.logger.Warn("Items of the type " + item.Label() + " are dropped: " + detail)
 	}
 	in.record(ctx, item, pipeline.Ignored, pipeline.ReasonNoPipeline)

@@ -228,6 +228,9 @@ func (t *Translation) Translate(item *sentry.Item) Result {
 // body.
 func (t *Translation) Stated() attr.Identity { return t.stated }
 
+// ServiceName returns the name of the service that the envelope is about, as far as it is known.
+func (t *Translation) ServiceName() string { return t.source.ServiceName(t.stated) }
+
 // completeKnown replaces the identity that the client stated earlier with that of an event or a
 // transaction in the envelope.
 func (t *Translation) completeKnown() {

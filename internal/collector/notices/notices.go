@@ -18,6 +18,7 @@ import (
 // Notice is a reason why a component could not use data.
 type Notice struct {
 	Component string // ID, e.g. sentry/2
+	Service   string // whose data it was; "" if it is not known, or one of many
 	Subject   string // kind of data, e.g. requests
 	Reason    string // as in the metrics
 	Detail    string // of the latest case
@@ -38,9 +39,13 @@ const (
 )
 
 const (
-	// maxNotices is far above the number of reasons: all parts of a key are constants or from the
-	// configuration.
+	// maxNotices is far above the number of reasons: all parts of a key but the service are
+	// constants or from the configuration.
 	maxNotices = 200
+	// maxServices is the maximum number of services for each reason, and maxNamed of notices with a
+	// service: clients choose the names.
+	maxServices = 20
+	maxNamed    = 400
 	// maxDetail is enough for a sentence. Details may contain text from clients.
 	maxDetail = 300
 )
@@ -49,32 +54,50 @@ const (
 type Board struct {
 	mu        sync.Mutex
 	notices   map[key]*Notice
+	services  map[problem]int // numbers of notices with a service
+	named     int             // all of these
 	endpoints map[*Endpoint]struct{}
 	version   int64
 	changed   broadcast.Change
 }
 
-type key struct{ component, subject, reason string }
+type (
+	problem struct{ component, subject, reason string }
+	key     struct {
+		problem
+		service string
+	}
+)
 
 // Shared is the board of the process.
 var Shared = &Board{}
 
-// Report adds cases to the notice with the same component, subject and reason. It reports whether
-// they are the first.
+// Report adds cases to the notice with the same component, subject, reason and service. It reports
+// whether they are the first, of any service.
 func (b *Board) Report(n Notice) (first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := key{n.Component, n.Subject, n.Reason}
+	p := problem{n.Component, n.Subject, n.Reason}
+	k := key{p, strings.ToValidUTF8(n.Service[:min(len(n.Service), maxDetail)], "")}
+	if b.notices[k] == nil && k.service != "" && (b.services[p] >= maxServices || b.named >= maxNamed) {
+		k.service = ""
+	}
 	known := b.notices[k]
 	if known == nil {
-		if len(b.notices) >= maxNotices {
+		if k.service == "" && len(b.notices)-b.named >= maxNotices {
 			return false
 		}
 		if b.notices == nil {
-			b.notices = map[key]*Notice{}
+			b.notices, b.services = map[key]*Notice{}, map[problem]int{}
 		}
-		known = &Notice{Component: n.Component, Subject: n.Subject, Reason: n.Reason}
-		b.notices[k], first = known, true
+		known = &Notice{Component: n.Component, Service: strings.Clone(k.service), Subject: n.Subject, Reason: n.Reason}
+		k.service = known.Service
+		first = b.services[p] == 0 && b.notices[key{problem: p}] == nil
+		b.notices[k] = known
+		if k.service != "" {
+			b.services[p]++
+			b.named++
+		}
 	}
 	b.change()
 	known.Count += n.Count
@@ -123,7 +146,7 @@ func (b *Board) Read() (list []Notice, endpoints []Endpoint, version int64) {
 		list = append(list, *n)
 	}
 	slices.SortFunc(list, func(x, y Notice) int {
-		return cmp.Or(y.Last.Compare(x.Last), cmp.Compare(x.Component, y.Component), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Reason, y.Reason))
+		return cmp.Or(y.Last.Compare(x.Last), cmp.Compare(x.Component, y.Component), cmp.Compare(x.Service, y.Service), cmp.Compare(x.Subject, y.Subject), cmp.Compare(x.Reason, y.Reason))
 	})
 	for e := range b.endpoints {
 		endpoints = append(endpoints, *e)

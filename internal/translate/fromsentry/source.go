@@ -4,6 +4,7 @@ package fromsentry
 
 import (
 	"slices"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -71,6 +72,17 @@ func (s *Source) fallbackName() string {
 		return "sentry-spotlight"
 	}
 	return "sentry-project-" + s.ProjectID
+}
+
+// ServiceName returns the name of the service of an identity, as in a resource.
+func (s *Source) ServiceName(id attr.Identity) string {
+	for _, configured := range s.Resource {
+		if configured.Key == semconv.ServiceName {
+			return configured.Value.AsString()
+		}
+	}
+	name, _ := splitRelease(strings.TrimSpace(attr.FirstText(id.Release, s.Known.Release, s.Release)))
+	return attr.FirstText(name, s.fallbackName())
 }
 
 // ofRecording reports whether an attribute of a metric is on an exemplar.

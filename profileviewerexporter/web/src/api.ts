@@ -67,7 +67,7 @@ export interface Notices extends Limited {
   notices: Notice[]
 }
 
-export interface Notice { component: string; subject: string; reason: string; detail: string; count: number; last: string }
+export interface Notice { component: string; service: string; subject: string; reason: string; detail: string; count: number; last: string }
 
 export interface Attribute { key: string; value: string; unit?: string }
 

@@ -30,12 +30,13 @@ function NoticeTable({ list, labelledby, none }: { list: Notice[]; labelledby: s
   return (
     <div class="scroll" tabIndex={0} role="region" aria-labelledby={labelledby}>
       <table class="grid">
-        <thead><tr><th scope="col">Last</th><th scope="col">Count</th><th scope="col">Data</th><th scope="col">Reason</th><th scope="col">Component</th></tr></thead>
+        <thead><tr><th scope="col">Last</th><th scope="col">Count</th><th scope="col">Service</th><th scope="col">Data</th><th scope="col">Reason</th><th scope="col">Component</th></tr></thead>
         <tbody>
           {list.map((n) => (
-            <tr key={n.component + n.subject + n.reason}>
+            <tr key={n.component + n.service + n.subject + n.reason}>
               <td><time>{clock(nanos(n.last))}</time></td>
               <td class="number">{count(n.count)}</td>
+              <td><bdi>{n.service}</bdi></td>
               <td>{n.subject}</td>
               <td><bdi>{n.detail}</bdi> <small><code>{n.reason}</code></small></td>
               <td>{n.component}</td>
