@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
@@ -190,9 +191,11 @@ func (s *Sink) Pause() (release func()) {
 	return sync.OnceFunc(func() { close(hold) })
 }
 
-// OneProfile removes and returns the only stored profiles message.
+// OneProfile removes and returns the only stored profiles message. It waits for the message, which
+// symbolicate may hold.
 func (s *Sink) OneProfile(t testing.TB) []byte {
 	t.Helper()
+	require.Eventually(t, func() bool { return s.Count(ProfilesPath) > 0 }, time.Minute, time.Millisecond, "message delivered")
 	messages := s.DrainProfiles()
 	require.Len(t, messages, 1, "messages delivered")
 	return messages[0]
