@@ -7,6 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+
+	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
 )
 
 // TestMistakes: "validate" rejects each mistake, with the facts that the user needs: the key, the
@@ -31,6 +38,26 @@ func TestLegal(t *testing.T) {
 		_, err := validate(t, l.entry(), "")
 		assert.NoError(t, err, "%s %s: %s", l.component, l.config, l.reason)
 		assert.NotEmpty(t, l.reason)
+	}
+}
+
+// TestDefaultAddresses: the converter knows the default addresses of our components.
+func TestDefaultAddresses(t *testing.T) {
+	for component, factory := range map[string]component.Factory{
+		"receivers/sentry": sentryreceiver.NewFactory(), "receivers/measure": measurereceiver.NewFactory(), "exporters/profile_viewer": profileviewerexporter.NewFactory(),
+	} {
+		conf := confmap.New()
+		require.NoError(t, conf.Marshal(factory.CreateDefaultConfig()))
+		address, is := conf.Get("endpoint").(string)
+		require.True(t, is, component)
+		section, name, _ := strings.Cut(component, "/")
+		other := "sentry/other: {endpoint: '" + address + "'}"
+		if section == "receivers" {
+			other = name + ":\n  " + other
+		}
+		_, err := validate(t, row{whole, service(other, "")}.entry(), "")
+		assert.ErrorContains(t, err, "is "+address, component)
+		assert.ErrorContains(t, err, section+"::"+name+"::endpoint", component)
 	}
 }
 
