@@ -50,7 +50,7 @@ func (p *profilesProcessor) enqueue(ctx context.Context, profiles pprofile.Profi
 		p.countOutcome(ctx, h.parts, outcomeRefused)
 		return errQueueFull
 	}
-	if !p.persist(ctx, h) {
+	if !p.persist(h) {
 		p.queue.cancel(h)
 		return p.forwardNow(ctx, profiles)
 	}
@@ -82,7 +82,7 @@ func (p *profilesProcessor) drop(ctx context.Context, h *heldMessage, o outcome,
 	ctx = context.WithoutCancel(ctx)
 	profiles := h.profiles()
 	p.telemetry.countOutgoing(ctx, profiles, o)
-	p.unpersist(ctx, h)
+	p.unpersist(h)
 	p.logger.Warn(why, zap.Int64("profiles", profiles))
 }
 
@@ -169,7 +169,7 @@ func (p *profilesProcessor) release(h *heldMessage, why releaseReason) {
 	h.parts = result.remaining
 	switch {
 	case len(h.parts) == 0:
-		p.unpersist(context.WithoutCancel(ctx), h)
+		p.unpersist(h)
 		if result.err != nil {
 			p.logger.Warn("Profiles that waited for spans are lost: the next component refused them permanently", zap.Error(result.err))
 		}
@@ -195,10 +195,7 @@ func (p *profilesProcessor) retry(ctx context.Context, h *heldMessage, result se
 	}
 	p.compress(h, h.bytes)
 	if h.retries.suspect && h.storageKey != 0 {
-		h.retriesStored = true
-		if err := p.store.putRetries(ctx, h); err != nil {
-			p.storageFailed(ctx, "Cannot store the retry state of profiles; retries start over after a restart", err)
-		}
+		p.store.SetRetries(h.storageKey, encodeRetries(h.retries))
 	}
 	first, ok := p.queue.requeue(ctx, h, result, time.Now())
 	switch {
@@ -235,56 +232,4 @@ func (p *profilesProcessor) drain(ctx context.Context, sendTimeout *time.Timer) 
 		p.telemetry.countOutgoing(ctx, dropped, outcomeDropped)
 		p.logger.Warn("Profiles that waited for spans are lost: there was no time to forward them", zap.Int64("profiles", dropped))
 	}
-}
-
-// persist stores a message if a storage is configured. It reports whether the message may be held.
-func (p *profilesProcessor) persist(ctx context.Context, h *heldMessage) bool {
-	if p.store == nil {
-		return true
-	}
-	if err := p.store.put(ctx, h); err != nil {
-		p.storageFailed(ctx, "Cannot store profiles; they are forwarded without waiting for spans", err)
-		return false
-	}
-	return true
-}
-
-func (p *profilesProcessor) unpersist(ctx context.Context, h *heldMessage) {
-	for _, other := range h.joined {
-		p.unpersist(ctx, other)
-	}
-	if h.storageKey == 0 {
-		return
-	}
-	if err := p.store.remove(ctx, h); err != nil {
-		p.storageFailed(ctx, "Cannot remove forwarded profiles from the storage; they may be forwarded again after a crash", err)
-	}
-}
-
-// restore enqueues the messages that were held when the collector stopped.
-func (p *profilesProcessor) restore(ctx context.Context) error {
-	restored := 0
-	broken, err := p.store.load(ctx, func(h *heldMessage) {
-		h.tenant = tenantOf(client.NewContext(ctx, h.client), p.keys, h.parts[0])
-		h.client, h.group = p.cfg.Batch.sender(h.tenant, h.client)
-		p.telemetry.restored.Add(ctx, profilesIn(h.parts))
-		p.compress(h, h.bytes)
-		p.queue.restore(ctx, h)
-		restored++
-	})
-	if err != nil {
-		return err
-	}
-	for _, err := range broken {
-		p.storageFailed(ctx, "Cannot read profiles that waited for spans from the storage", err)
-	}
-	if restored > 0 {
-		p.logger.Info("Restored profiles that waited for spans when the collector stopped", zap.Int("messages", restored))
-	}
-	return nil
-}
-
-func (p *profilesProcessor) storageFailed(ctx context.Context, what string, err error) {
-	p.telemetry.storageErrors.Add(ctx, 1)
-	p.logger.Error(what, zap.Error(err))
 }

@@ -19,6 +19,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
@@ -37,7 +38,7 @@ type profilesProcessor struct {
 	linksProfiles  bool // there are spans to link to
 	queue          *waitQueue
 	keys           spanlink.Keys
-	store          *store // nil without storage
+	store          *journal.Journal // nil without storage
 	stop           chan struct{}
 	sendCtx        context.Context // context for forwarding held messages
 	cancelSends    context.CancelFunc
@@ -79,13 +80,10 @@ func (p *profilesProcessor) Start(ctx context.Context, host component.Host) erro
 		if p.linking.profiles > 1 {
 			return errors.New("storage: cannot be shared by several profiles pipelines; give each pipeline its own processor, e.g. profile_transform/2")
 		}
-		var err error
-		if p.store, err = openStore(ctx, host, *p.cfg.Storage, p.id); err != nil {
+		if err := p.openStore(ctx, host); err != nil {
 			return err
 		}
-		if err = p.restore(ctx); err != nil {
-			return err
-		}
+		p.restore(ctx)
 	}
 	p.logger.Info("Processing profiles", zap.Bool("links_to_spans", p.linksProfiles), zap.String("wait", p.queue.wait.String()), collector.StorageField("held", p.cfg.Storage))
 	if p.linksProfiles || p.cfg.Batch.enabled() || !p.queue.isEmpty() {
@@ -104,7 +102,7 @@ func (p *profilesProcessor) Shutdown(ctx context.Context) (err error) {
 		p.worker.Wait()
 		p.drain(ctx, sendTimeout)
 		p.cancelSends()
-		err = p.store.close(ctx)
+		err = p.store.Close(ctx)
 		p.linking.release(ctx)
 	})
 	return err

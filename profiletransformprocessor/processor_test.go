@@ -218,7 +218,7 @@ func TestShutdownWhileNextBlocks(t *testing.T) {
 			assert.Equal(t, want, h.counts("outgoing_profiles"))
 			assert.Equal(t, 1, h.logs.FilterMessageSnippet("there was no time").Len())
 			h.balanced()
-			if h.store.values[keyRange] != nil {
+			if h.store.values["range"] != nil {
 				assert.Equal(t, map[string]int64{"": 3}, startWith(t, stored, h.store.crash()).counts("restored_profiles"))
 			}
 		})

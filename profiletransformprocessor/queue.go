@@ -27,8 +27,6 @@ type heldMessage struct {
 	group      string // of messages that may share a batch
 	retries    retries
 
-	retriesStored bool // the storage contains the retry state
-
 	separated bool // the parts are single profiles of a batch
 
 	joined []*heldMessage // messages whose parts this one has; they only have their place in the storage

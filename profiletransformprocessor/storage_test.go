@@ -8,7 +8,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,12 +21,20 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const stored = patient + "\nstorage: memory"
+
+// has waits until the storage has a number of values.
+func (m *memoryStorage) has(t *testing.T, values int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(m.crash().values) == values }, 30*time.Second, time.Millisecond, "%d values", values)
+}
 
 // crash copies what a crash would leave behind.
 func (m *memoryStorage) crash() *memoryStorage {
@@ -50,6 +60,7 @@ func TestStorageOutlivesACrash(t *testing.T) {
 		p.release(p.queue.popAny(ctx), releasedDue)
 	}
 	before.balanced()
+	before.store.has(t, 1+2)
 	left := before.store.crash()
 
 	after := startWith(t, stored, left)
@@ -112,51 +123,15 @@ func TestStorageWithBrokenContent(t *testing.T) {
 		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	}
 	left := h.store.crash()
-	left.values["1"] = collector.AppendChecksum([]byte{0, 0, 0, 99})
-	left.values["2"] = collector.AppendChecksum(append([]byte{0, 0, 0, 2, '{', '}'}, "no protobuf"...))
+	left.values["1"] = collector.AppendChecksum([]byte{3, 0, 0, 0, 1, '{'})
+	left.values["2"] = collector.AppendChecksum(append([]byte{3, 0, 0, 0, 2, '{', '}'}, "no protobuf"...))
 	left.values["3"] = bytes.Clone(left.values["3"])
 	left.values["3"][len(left.values["3"])/2] ^= 1
 	after := startWith(t, stored, left)
 	assert.Equal(t, map[string]int64{"": 1}, after.counts("held_messages"))
 	assert.Equal(t, map[string]int64{"": 3}, after.counts("storage_errors"))
-	assert.NotContains(t, left.values, "1")
+	left.has(t, 1+1)
 	assert.Equal(t, 3, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
-}
-
-// What earlier versions stored is read, as that of a sender without credentials; what a later
-// version stored stays for it.
-func TestStorageFormats(t *testing.T) {
-	h := start(t, stored)
-	for range 3 {
-		require.NoError(t, h.profiles.ConsumeProfiles(as(t.Context(), project42), recorded()))
-	}
-	left := h.store.crash()
-	change := func(key string, change func([]byte) []byte) {
-		value, err := collector.VerifyChecksum(left.values[key])
-		require.NoError(t, err)
-		require.Equal(t, byte(formatVersion), value[0])
-		left.values[key] = collector.AppendChecksum(change(bytes.Clone(value)))
-	}
-	unversioned := func(value []byte) []byte { // the head had the metadata alone
-		body := value[1+4+binary.BigEndian.Uint32(value[1:]):]
-		return append([]byte("\x00\x00\x00\x12{\"x-old\":[\"shop\"]}"), body...)
-	}
-	change("1", unversioned)
-	change("2", func(value []byte) []byte { return append([]byte{1}, unversioned(value)...) })
-	change("3", func(value []byte) []byte { return append([]byte{formatVersion + 1}, value[1:]...) })
-	newer := bytes.Clone(left.values["3"])
-
-	after := startWith(t, stored, left)
-	assert.Equal(t, map[string]int64{"": 2}, after.counts("restored_profiles"))
-	assert.Equal(t, map[string]int64{"": 1}, after.counts("storage_errors"))
-	assert.Equal(t, 1, after.logs.FilterMessageSnippet("Cannot read profiles").Len())
-	require.NoError(t, after.profiles.Shutdown(context.Background()))
-	for i, p := range after.received(2) {
-		dictionarytest.MustBeValid(t, p)
-		assert.Zero(t, tenant.FromContext(after.sink.contexts[i]))
-		assert.Equal(t, []string{"shop"}, client.FromContext(after.sink.contexts[i]).Metadata.Get("x-old"))
-	}
-	assert.Equal(t, newer, left.values["3"])
 }
 
 // What an earlier configuration stored is delivered when nothing is linked any more, and new
@@ -199,7 +174,7 @@ func TestStorageThatCannotBeRead(t *testing.T) {
 func TestStorageWithoutRange(t *testing.T) {
 	for _, broken := range [][]byte{{}, []byte("short"), collector.AppendChecksum([]byte("short")), append(bytes.Repeat([]byte{0xf}, 16), 0, 0, 0, 0)} {
 		left := newMemoryStorage()
-		left.values[keyRange] = broken
+		left.values["range"] = broken
 		h := startWith(t, stored, left)
 		assert.Equal(t, map[string]int64{"": 1}, h.counts("storage_errors"))
 	}
@@ -214,7 +189,7 @@ func TestStorageThatDoesNotOpen(t *testing.T) {
 		cfg, err := load(t, config)
 		require.NoError(t, err)
 		h := &harness{metrics: componenttest.NewTelemetry(), store: newMemoryStorage()}
-		h.store.unread = keyRange
+		h.store.unread = "range"
 		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
 		traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
@@ -253,21 +228,26 @@ func TestStorageOfTwoPipelines(t *testing.T) {
 func FuzzHeld(f *testing.F) {
 	h := &heldMessage{parts: []pprofile.Profiles{recorded()}}
 	h.client.Metadata = client.NewMetadata(map[string][]string{"X-Tenant": {"shop", ""}})
-	text, err := encodeHeld(h)
+	record, err := recordOf(h)
 	require.NoError(f, err)
-	f.Add(text)
+	size := binary.BigEndian.AppendUint32(nil, uint32(len(record.Head)))
+	f.Add(slices.Concat(size, record.Head, record.Body))
 	f.Add([]byte("\x00\x00\x00\x02{}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		first, err := decodeHeld(text)
+		if len(text) < 4 || uint64(binary.BigEndian.Uint32(text)) > uint64(len(text)-4) {
+			return
+		}
+		end := 4 + binary.BigEndian.Uint32(text)
+		first, err := restoredOf(journal.Record{Head: text[4:end], Body: text[end:]})
 		if err != nil {
 			return
 		}
-		again, err := encodeHeld(first)
+		again, err := recordOf(first)
 		require.NoError(t, err)
-		second, err := decodeHeld(again)
+		second, err := restoredOf(again)
 		require.NoError(t, err)
 		require.Empty(t, dictionary.Diff(first.parts[0], second.parts[0]))
-		last, err := encodeHeld(second)
+		last, err := recordOf(second)
 		require.NoError(t, err)
 		require.Equal(t, again, last)
 	})
@@ -295,12 +275,26 @@ func TestEncodingDoesNotCopy(t *testing.T) {
 	before := pprofile.NewProfiles()
 	p.CopyTo(before)
 	h := &heldMessage{parts: []pprofile.Profiles{p}}
-	value, err := encodeHeld(h)
+	record, err := recordOf(h)
 	require.NoError(t, err)
 	assert.Equal(t, before, p)
-	decoded, err := decodeHeld(value)
+	decoded, err := restoredOf(record)
 	require.NoError(t, err)
 	assert.Equal(t, 3*n, decoded.parts[0].ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().Len()*3)
 	assert.Equal(t, "shop 2", decoded.parts[0].ResourceProfiles().At(2).Resource().Attributes().AsRaw()["service.name"])
-	assert.Less(t, testing.AllocsPerRun(1, func() { _, _ = encodeHeld(h) }), 1000.0, "none for a sample or attribute")
+	assert.Less(t, testing.AllocsPerRun(1, func() { _, _ = recordOf(h) }), 1000.0, "none for a sample or attribute")
+}
+
+// TestEarlierStorage: what a build of November 2026 stored before it was killed is read, with its
+// sender, and rewritten in the current format.
+func TestEarlierStorage(t *testing.T) {
+	left := newMemoryStorage()
+	left.values = journaltest.Read(t, "testdata/stored.txt")
+	h := startWith(t, stored, left)
+	assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
+	require.Eventually(t, func() bool { return h.store.crash().values["1"][0] == 3 }, 30*time.Second, time.Millisecond)
+	require.NoError(t, h.profiles.Shutdown(context.Background()))
+	dictionarytest.MustBeValid(t, h.received(1)[0])
+	assert.Equal(t, tenant.Tenant{Ingress: tenant.Sentry, Name: "42"}, tenant.FromContext(h.sink.contexts[0]))
+	assert.Empty(t, h.counts("storage_errors"))
 }

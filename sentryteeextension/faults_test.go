@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
@@ -300,7 +301,9 @@ func (r *faultRound) restart() {
 func (r *faultRound) stored() *reports {
 	known := &reports{}
 	if losses := r.disk.copied()[keyLosses]; losses != nil {
-		require.NoError(r.t, known.decode(losses))
+		value, err := collector.VerifyChecksum(losses)
+		require.NoError(r.t, err)
+		require.NoError(r.t, known.decode(value[1:]))
 	}
 	return known
 }
@@ -318,11 +321,12 @@ func (r *faultRound) kill() {
 	for reason, count := range old.counts() {
 		r.dropped[reason] += count
 	}
-	stored := r.stored()
-	r.inMemory += old.lostByKill(stored)
-	r.repeated += reportable(stored) // Sentry may have the report already
+	stored := reportable(r.stored())
+	r.inMemory += old.lostByKill()
+	r.repeated += stored // Sentry may have the report already
 	r.mu.Unlock()
 	require.NoError(r.t, old.stop(context.Background()))
+	r.inMemory += max(0, reportable(old.reports)-stored) // losses of requests that were in memory
 	require.NoError(r.t, old.telemetry.Shutdown(context.Background()))
 	r.start()
 }
@@ -362,9 +366,9 @@ func (r *faultRound) settle() account {
 	return a
 }
 
-// lostByKill returns the maximum number of items that are lost with the memory of a tee. known are
-// the losses in the storage.
-func (b *bench) lostByKill(known *reports) (items int64) {
+// lostByKill returns the maximum number of items that are lost with the requests in the memory of a
+// tee.
+func (b *bench) lostByKill() (items int64) {
 	b.forwarder.mu.Lock()
 	defer b.forwarder.mu.Unlock()
 	items = 2 * int64(b.schedule.UnderWay())
@@ -373,15 +377,7 @@ func (b *bench) lostByKill(known *reports) (items int64) {
 			items += 2
 		}
 	}
-	b.spool.mu.Lock()
-	defer b.spool.mu.Unlock()
-	noted := &reports{} // losses of requests that were in memory
-	for _, w := range b.spool.pending {
-		if w.number == 0 {
-			noted.add(w.key, w.losses, 1)
-		}
-	}
-	return items + reportable(noted) + max(0, reportable(b.reports)-reportable(known))
+	return items
 }
 
 func reportable(r *reports) (items int64) {

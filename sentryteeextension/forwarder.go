@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"go.opentelemetry.io/collector/component"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/schedule"
 )
@@ -27,7 +27,7 @@ type forwarder struct {
 	telemetry *telemetry
 	post      func(context.Context, *request) (reply, time.Duration) // of the upstream
 	room      *httpbody.Budget                                       // memory of requests
-	spool     *spool                                                 // nil = no storage
+	spool     *journal.Journal                                       // nil = no storage
 	limits    *keyLimits
 	outgoing  *outgoing
 	reports   *reports
@@ -83,20 +83,6 @@ func newForwarder(cfg *Config, logger *zap.Logger, telemetry *telemetry) *forwar
 	return f
 }
 
-// openSpool opens the storage, and queues the requests of earlier runs.
-func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee component.ID) (err error) {
-	f.spool, err = openSpool(ctx, host, *f.cfg.Storage, tee, f.reports, f.telemetry.storageFailed)
-	if err != nil {
-		return err
-	}
-	err = f.spool.load(ctx, func(number uint64, size int64, r *request) {
-		f.storedBytes += size
-		f.schedule.Wait(&entry{Request: schedule.Request{Project: r.Project, Received: r.Received, Weight: size}, endpoint: r.Endpoint, number: number})
-	})
-	f.spool.start()
-	return err
-}
-
 // observe returns the state for metrics.
 func (f *forwarder) observe() observed {
 	f.mu.Lock()
@@ -127,7 +113,7 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 // add accepts a request that is in memory. With storage, the request is stored when add returns.
 func (f *forwarder) add(e *entry) {
 	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
-		if number, size, err := f.spool.put(e.request); err == nil {
+		if number, size, err := f.store(e.request); err == nil {
 			e.number, e.Weight = number, size
 		}
 	}
@@ -313,7 +299,7 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	if err := claim.Acquire(e.Weight); err != nil {
 		return reasonNoRoom
 	}
-	r, err := f.spool.get(ctx, e.number)
+	r, err := f.read(ctx, e.number)
 	if err != nil {
 		claim.Release()
 		f.telemetry.storageFailed("load", err)
@@ -359,10 +345,10 @@ func (f *forwarder) forget(e *entry, r reply, part omit.Losses) {
 	switch {
 	case e.number != 0:
 		f.storedBytes -= e.Weight
-		f.spool.remove(e.number, e.request.keyOrNone(), part)
+		f.spool.Remove(e.number, f.reports.change(e.request.keyOrNone(), part, 1))
 		e.number = 0
 	case f.spool != nil && len(part) > 0:
-		f.spool.note(e.request.key(), part)
+		f.spool.Change(f.reports.change(e.request.key(), part, 1))
 	default:
 		f.reports.add(e.request.keyOrNone(), part, 1)
 	}
@@ -407,10 +393,7 @@ func (f *forwarder) stop(ctx context.Context) error {
 	if f.lost > 0 { // metrics are rarely scraped during shutdown, and log lines about single requests are rate-limited
 		f.logger.Warn("Requests lost because they were only in memory", zap.Int("requests", f.lost))
 	}
-	if f.spool == nil {
-		return nil
-	}
-	return f.spool.close(context.WithoutCancel(ctx))
+	return f.spool.Close(context.WithoutCancel(ctx))
 }
 
 func (f *forwarder) setState(s state) {

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -51,6 +51,15 @@ func (r *reports) add(k key, t omit.Losses, sign int64) {
 	}
 }
 
+// change returns the change that adds losses of a key, or subtracts them (sign -1); nil if there are
+// none.
+func (r *reports) change(k key, t omit.Losses, sign int64) journal.Change {
+	if len(t) == 0 {
+		return nil
+	}
+	return func(s int64) { r.add(k, t, s*sign) }
+}
+
 // all returns the losses of all keys.
 func (r *reports) all() map[key]omit.Losses {
 	r.mu.Lock()
@@ -74,25 +83,14 @@ func (r *reports) encode() ([]byte, error) {
 	for k, t := range r.all() {
 		stored = append(stored, storedLosses{k.project, k.public, t.Events()})
 	}
-	text, err := json.Marshal(stored)
-	if err != nil {
-		return nil, err
-	}
-	return collector.AppendChecksum(append([]byte{formatVersion}, text...)), nil
+	return json.Marshal(stored)
 }
 
 // decode is the inverse of encode.
-func (r *reports) decode(sealed []byte) error {
-	value, err := collector.VerifyChecksum(sealed)
-	switch {
-	case err != nil:
-		return err
-	case len(value) == 0 || value[0] > formatVersion:
-		return errNewerFormat
-	}
+func (r *reports) decode(text []byte) error {
 	var stored []storedLosses
-	if err := json.Unmarshal(value[1:], &stored); err != nil {
-		return fmt.Errorf("%w: losses: %w", collector.ErrDamaged, err)
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return err
 	}
 	for _, s := range stored {
 		r.add(key{s.Project, s.Key}, omit.LossesOf(s.Events), 1)

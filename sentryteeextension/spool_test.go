@@ -5,6 +5,7 @@ package sentryteeextension
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,28 +14,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 )
 
-func TestEncodeRequest(t *testing.T) {
+func TestRecordOf(t *testing.T) {
 	r := &request{Method: "POST", Target: "/api/1/envelope/?a=%20", Header: http.Header{"User-Agent": {""}, "Accept": {"a", "b"}},
 		Received: time.Unix(1_700_000_000, 123_456_789).UTC(), Endpoint: "envelope", Project: "1", Key: "k", Body: []byte{0, 0xff, '\n'}}
-	value, err := encodeRequest(r)
+	record, err := recordOf(r)
 	require.NoError(t, err)
-	again, err := decodeRequest(value)
+	again, err := requestOf(record)
 	require.NoError(t, err)
 	assert.Equal(t, r, again)
-	for i := range value {
-		damaged := append([]byte(nil), value...)
-		damaged[i] ^= 0x10
-		_, err := decodeRequest(damaged)
-		assert.ErrorIs(t, err, collector.ErrDamaged, "byte %d", i)
-		_, err = decodeRequest(value[:i])
-		assert.ErrorIs(t, err, collector.ErrDamaged, "%d bytes", i)
-	}
-	_, err = decodeRequest(collector.AppendChecksum([]byte{formatVersion + 1, 9}))
-	assert.ErrorIs(t, err, errNewerFormat)
-	_, err = decodeRequest(collector.AppendChecksum([]byte{formatVersion, 0xff, 0xff, 0xff, 0xff}))
-	assert.ErrorIs(t, err, collector.ErrDamaged)
 }
 
 // TestDamagedStorage: readable requests are sent, unreadable ones are counted, and those of a later
@@ -48,7 +38,7 @@ func TestDamagedStorage(t *testing.T) {
 			b.send("1", fmt.Sprint(n), 10)
 		}
 		b.close()
-		newer := collector.AppendChecksum([]byte{formatVersion + 1})
+		newer := collector.AppendChecksum([]byte{100})
 		disk.set(func(values map[string][]byte) { values["2"][7] ^= 1; values["3"] = newer })
 		next := newBench(t, disk).run()
 		time.Sleep(time.Minute)
@@ -58,9 +48,9 @@ func TestDamagedStorage(t *testing.T) {
 		next.send("1", "new", 10)
 		synctest.Wait()
 		next.close()
-		assert.Equal(t, map[string][]byte{"3": newer, keyRange: disk.values[keyRange]}, disk.values)
+		assert.Equal(t, map[string][]byte{"3": newer, "range": disk.values["range"]}, disk.values)
 
-		disk.set(func(values map[string][]byte) { values[keyRange] = []byte("?") })
+		disk.set(func(values map[string][]byte) { values["range"] = []byte("?") })
 		last := newBench(t, disk).run()
 		last.send("1", "anew", 10)
 		synctest.Wait()
@@ -142,5 +132,41 @@ func TestFairShares(t *testing.T) {
 		assert.Equal(t, 1, sent["/flood99"], "the newest of the flood")
 		assert.EqualValues(t, 120, b.counts()["envelope forwarded"]+b.counts()["envelope dropped spool_full"])
 		b.close()
+	})
+}
+
+// TestEarlierStorage: the requests and losses that a build of November 2026 stored before it was
+// killed are read, and rewritten in the current format.
+func TestEarlierStorage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &memoryStorage{values: journaltest.Read(t, "testdata/stored.txt")}
+		losses := `[{"Project":"42","Key":"k","Events":[{"reason":"sample_rate","category":"transaction","quantity":7}]}]`
+		disk.values[keyLosses] = collector.AppendChecksum(append([]byte{1}, losses...))
+		b := newBench(t, disk)
+		b.setAnswer(down)
+		b.run()
+		synctest.Wait()
+		assert.EqualValues(t, 4, b.observe().requests)
+		for _, all := range b.reports.all() {
+			assert.Len(t, all, 1)
+		}
+		require.NoError(t, b.stop(t.Context()))
+		assert.Equal(t, byte(3), disk.values["4"][0])
+
+		b = newBench(t, disk)
+		var bodies []string
+		b.answerWith = func(r *request) (int, map[string][]string) {
+			bodies = append(bodies, string(r.Body))
+			return http.StatusOK, nil
+		}
+		b.run()
+		time.Sleep(time.Minute)
+		assert.Equal(t, map[string]int64{"envelope forwarded": 4, "client_report forwarded": 1}, b.close())
+		assert.Len(t, bodies, 5)
+		for _, name := range []string{"event-python", "all-fields-transaction", "envelope-profile-chunk-ui", "all-fields-spans"} {
+			sent, err := os.ReadFile("../testdata/cases/" + name + "/in.envelope")
+			require.NoError(t, err)
+			assert.Contains(t, bodies, string(sent), name)
+		}
 	})
 }

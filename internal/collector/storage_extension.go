@@ -45,3 +45,16 @@ func ExplainStorage(err error) error {
 	}
 	return err
 }
+
+// StorageClient opens the storage of a component in an extension.
+func StorageClient(ctx context.Context, host component.Host, extension component.ID, kind component.Kind, of component.ID, name string) (storage.Client, error) {
+	opener, err := StorageExtension(host, extension)
+	if err != nil {
+		return nil, err
+	}
+	client, err := opener.GetClient(ctx, kind, of, name)
+	if err != nil {
+		return nil, fmt.Errorf("storage: cannot open %q: %w", extension, err)
+	}
+	return client, nil
+}

@@ -63,13 +63,9 @@ func (w *Window) Start(ctx context.Context, host component.Host, receiver compon
 	if id == nil {
 		return nil
 	}
-	extension, err := collector.StorageExtension(host, *id)
+	client, err := collector.StorageClient(ctx, host, *id, component.KindReceiver, receiver, storageName)
 	if err != nil {
 		return fmt.Errorf("dedup: %w", err)
-	}
-	client, err := extension.GetClient(ctx, component.KindReceiver, receiver, storageName)
-	if err != nil {
-		return fmt.Errorf("dedup: storage: cannot open %q: %w", id, err)
 	}
 	damaged, err := w.load(ctx, client)
 	if err != nil {

@@ -4,61 +4,54 @@ package history
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// formatVersion is the first byte of a stored message. Messages of version 1 have no tenant.
-const formatVersion = 2
-
 // signals are stored as their position in this list.
 var signals = []store.Signal{store.Profiles, store.Traces, store.Logs, store.Metrics}
 
-// headSize is the size of the part before the message: version, signal, time of arrival, ID of the
-// first profile. Then follow the length of the tenant, and the tenant.
-const headSize = 1 + 1 + 8 + 8
+// headSize is the size of the head without the tenant: signal, time of arrival, ID of the first
+// profile.
+const headSize = 1 + 8 + 8
 
-// encode returns the stored form of a message.
-func encode(m *store.Message) []byte {
-	from := m.Tenant.String()
-	value := make([]byte, 0, headSize+binary.MaxVarintLen64+len(from)+m.EncodedSize()+4)
-	value = append(value, formatVersion, byte(slices.Index(signals, m.Signal)))
-	value = binary.BigEndian.AppendUint64(value, uint64(m.Arrived.UnixNano()))
-	value = binary.BigEndian.AppendUint64(value, m.FirstID())
-	value = append(binary.AppendUvarint(value, uint64(len(from))), from...)
-	return collector.AppendChecksum(m.AppendOTLP(value))
+// recordOf returns the stored form of a message.
+func recordOf(m *store.Message) journal.Record {
+	head := []byte{byte(slices.Index(signals, m.Signal))}
+	head = binary.BigEndian.AppendUint64(head, uint64(m.Arrived.UnixNano()))
+	head = binary.BigEndian.AppendUint64(head, m.FirstID())
+	return journal.Record{Head: append(head, m.Tenant.String()...), Body: m.OTLP()}
 }
 
-// decode is the inverse of encode.
-func decode(stored []byte) (m store.Stored, err error) {
-	value, err := collector.VerifyChecksum(stored)
-	switch {
-	case err != nil:
-		return m, err
-	case len(value) < headSize || int(value[1]) >= len(signals):
-		return m, errors.New("is not a message")
-	case value[0] == 0 || value[0] > formatVersion:
-		return m, fmt.Errorf("has format %d, this collector reads formats up to %d", value[0], formatVersion)
+// messageOf is the inverse of recordOf.
+func messageOf(record journal.Record) (m store.Stored, err error) {
+	head := record.Head
+	if len(head) < headSize || int(head[0]) >= len(signals) {
+		return m, errNoMessage
 	}
-	m = store.Stored{
-		Signal:  signals[value[1]],
-		Arrived: time.Unix(0, int64(binary.BigEndian.Uint64(value[2:]))),
-		FirstID: binary.BigEndian.Uint64(value[10:]),
-		OTLP:    value[headSize:],
+	return store.Stored{
+		Signal:  signals[head[0]],
+		Arrived: time.Unix(0, int64(binary.BigEndian.Uint64(head[1:]))),
+		FirstID: binary.BigEndian.Uint64(head[9:]),
+		Tenant:  tenant.Parse(string(head[headSize:])),
+		OTLP:    record.Body,
+	}, nil
+}
+
+// upgrade reads version 2, in which the length of the tenant was in front of it, and the message
+// behind it.
+func upgrade(version byte, value []byte) (r journal.Record, err error) {
+	if version != 2 || len(value) < headSize {
+		return r, errNoMessage
 	}
-	if value[0] > 1 {
-		length, n := binary.Uvarint(m.OTLP)
-		if n <= 0 || length > uint64(len(m.OTLP)-n) {
-			return m, errors.New("is not a message")
-		}
-		m.Tenant = tenant.Parse(string(m.OTLP[n : n+int(length)]))
-		m.OTLP = m.OTLP[n+int(length):]
+	length, n := binary.Uvarint(value[headSize:])
+	from := value[headSize+max(n, 0):]
+	if n <= 0 || length > uint64(len(from)) {
+		return r, errNoMessage
 	}
-	return m, nil
+	return journal.Record{Head: append(value[:headSize:headSize], from[:length]...), Body: from[length:]}, nil
 }

@@ -21,18 +21,21 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// disk is a storage that can fail or block.
+// overhead is the number of values that are not messages: the range and the last ID.
+const overhead = 2
+
+// disk is a storage that can fail.
 type disk struct {
 	mu     sync.Mutex
 	values map[string][]byte
 	err    error
-	block  chan struct{} // if not nil, accesses wait until it is closed
 	closed bool
 }
 
@@ -67,9 +70,6 @@ func (d *disk) Delete(ctx context.Context, key string) error {
 func (d *disk) Close(context.Context) error { d.closed = true; return nil }
 
 func (d *disk) Batch(_ context.Context, operations ...*storage.Operation) error {
-	if d.block != nil {
-		<-d.block
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.err != nil {
@@ -120,11 +120,11 @@ func (r *run) failed() []string {
 // loaded waits until the messages of the previous run are loaded.
 func (r *run) loaded() *run {
 	r.t.Helper()
-	require.Eventually(r.t, func() bool {
-		r.history.mu.Lock()
-		defer r.history.mu.Unlock()
-		return r.history.loaded
-	}, 30*time.Second, time.Millisecond)
+	select {
+	case <-r.history.loaded:
+	case <-time.After(30 * time.Second):
+		require.Fail(r.t, "not loaded")
+	}
 	return r
 }
 
@@ -151,7 +151,7 @@ func (r *run) addLogAt(body string, now time.Time) {
 // content describes the messages of the store, the newest first.
 func (r *run) content() (list []string) {
 	for _, m := range r.store.Messages() {
-		list = append(list, fmt.Sprintf("%s %v %d %d %x", m.Signal, m.Tenant, m.Arrived.UnixNano(), m.FirstID(), m.AppendOTLP(nil)))
+		list = append(list, fmt.Sprintf("%s %v %d %d %x", m.Signal, m.Tenant, m.Arrived.UnixNano(), m.FirstID(), m.OTLP()))
 	}
 	return list
 }
@@ -195,7 +195,7 @@ func TestRestart(t *testing.T) {
 		assert.Len(t, after.store.Trace(timelinetest.Trace(7)), 1)
 		assert.Empty(t, after.failed())
 		after.stop()
-		assert.Len(t, d.content(), 6, "messages and the range")
+		assert.Len(t, d.content(), 5+overhead)
 	}
 	after := start(t, d, 1<<20).loaded()
 	_, err = after.store.AddProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, sample), time.Now())
@@ -214,19 +214,19 @@ func TestLimits(t *testing.T) {
 	want := r.bodies()
 	require.Less(t, len(want), 100)
 	r.stop()
-	assert.Len(t, d.content(), len(want)+1)
+	assert.Len(t, d.content(), len(want)+overhead)
 
 	smaller := start(t, d, 1<<19).loaded()
 	got := smaller.bodies()
 	assert.Less(t, len(got), len(want))
 	assert.Equal(t, want[:len(got)], got, "the latest")
 	smaller.stop()
-	assert.Len(t, d.content(), len(got)+1)
+	assert.Len(t, d.content(), len(got)+overhead)
 
 	old := start(t, d, 1<<20).loaded()
 	old.store.Expire(time.Now().Add(2 * time.Hour))
 	old.stop()
-	assert.Len(t, d.content(), 1)
+	assert.Len(t, d.content(), overhead)
 }
 
 // TestExpired: messages that expire while the collector does not run are deleted.
@@ -239,7 +239,7 @@ func TestExpired(t *testing.T) {
 	after := start(t, d, 1<<20).loaded()
 	assert.Equal(t, []string{"new"}, after.bodies())
 	after.stop()
-	assert.Len(t, d.content(), 2)
+	assert.Len(t, d.content(), 1+overhead)
 }
 
 // TestNewMessagesWhileLoading: messages that arrive during the load are the latest, and the last to
@@ -281,7 +281,7 @@ func TestClear(t *testing.T) {
 	r.loaded().addLog("after")
 	assert.Equal(t, []string{"after"}, r.bodies())
 	r.stop()
-	assert.Len(t, d.content(), 2)
+	assert.Len(t, d.content(), 1+overhead)
 }
 
 // TestFailingStorage: the store works without it, and later messages are copied again.
@@ -294,11 +294,10 @@ func TestFailingStorage(t *testing.T) {
 		d.fail(errors.New("disk full"))
 		r.addLog("lost")
 		synctest.Wait()
-		assert.Equal(t, []string{StoreOperation}, r.failed())
+		assert.Equal(t, []string{journal.StoreOperation}, r.failed())
+		d.fail(nil)
 		r.addLog("late")
 		assert.Len(t, r.bodies(), 3)
-		d.fail(nil)
-		time.Sleep(2 * retryPause)
 		r.stop()
 
 		r = start(t, d, 1<<20)
@@ -306,13 +305,12 @@ func TestFailingStorage(t *testing.T) {
 		assert.Equal(t, []string{"late", "first"}, r.bodies())
 		d.fail(errors.New("read-only"))
 		r.store.Clear()
-		time.Sleep(10 * retryPause)
-		assert.Contains(t, r.failed(), DeleteOperation)
-		assert.LessOrEqual(t, len(r.failed()), 11)
+		time.Sleep(time.Minute)
+		assert.Contains(t, r.failed(), journal.DeleteOperation)
 		d.fail(nil)
-		time.Sleep(2 * retryPause)
+		time.Sleep(time.Minute)
 		r.stop()
-		assert.Len(t, d.content(), 1, "deletions are repeated")
+		assert.Len(t, d.content(), overhead, "deletions are repeated")
 	})
 }
 
@@ -328,7 +326,7 @@ func TestUnreadableRange(t *testing.T) {
 // them.
 func TestDamage(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
-		"changed":   func(b []byte) []byte { b[20] ^= 1; return b },
+		"changed":   func(b []byte) []byte { b[len(b)-1] ^= 1; return b },
 		"truncated": func(b []byte) []byte { return b[:10] },
 		"empty":     func([]byte) []byte { return []byte{} },
 	} {
@@ -341,14 +339,14 @@ func TestDamage(t *testing.T) {
 		d.values["2"] = damage(d.values["2"])
 		r = start(t, d, 1<<20).loaded()
 		assert.Equal(t, []string{"2", "0"}, r.bodies(), name)
-		assert.Equal(t, []string{LoadOperation}, r.failed(), name)
+		assert.Equal(t, []string{journal.LoadOperation}, r.failed(), name)
 		r.stop()
-		assert.Len(t, d.content(), 3, name)
+		assert.Len(t, d.content(), 2+overhead, name)
 
-		d.values[keyRange] = damage(d.values[keyRange])
+		d.values["range"] = damage(d.values["range"])
 		r = start(t, d, 1<<20).loaded()
 		assert.Empty(t, r.bodies(), name)
-		assert.Equal(t, []string{LoadOperation}, r.failed(), name)
+		assert.Equal(t, []string{journal.LoadOperation}, r.failed(), name)
 		r.addLog("new")
 		r.stop()
 		r = start(t, d, 1<<20).loaded()
@@ -357,50 +355,51 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func TestOtherFormats(t *testing.T) {
-	message := []byte{formatVersion, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, '1', '/', '4', '2', 'x'}
-	read, err := decode(collector.AppendChecksum(slices.Clone(message)))
+func TestUpgrade(t *testing.T) {
+	value := []byte{2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, '1', '/', '4', '2', 'x'}
+	record, err := upgrade(2, value)
 	require.NoError(t, err)
+	read, err := messageOf(record)
+	require.NoError(t, err)
+	assert.Equal(t, store.Logs, read.Signal)
 	assert.Equal(t, tenant.Tenant{Ingress: tenant.Sentry, Name: "42"}, read.Tenant)
 	assert.Equal(t, []byte("x"), read.OTLP)
-	first := slices.Delete(slices.Clone(message), headSize, headSize+5)
-	first[0] = 1
-	read, err = decode(collector.AppendChecksum(first))
-	require.NoError(t, err)
-	assert.Zero(t, read.Tenant)
-	assert.Equal(t, []byte("x"), read.OTLP)
-	for _, damage := range []struct {
-		at    int
-		value byte
-	}{{0, formatVersion + 1}, {0, 0}, {1, byte(len(signals))}, {headSize, 6}, {headSize, 0xff}} {
-		other := slices.Clone(message)
-		other[damage.at] = damage.value
-		_, err := decode(collector.AppendChecksum(other))
-		assert.Error(t, err, damage)
+	for _, length := range []byte{6, 0xff} {
+		other := slices.Clone(value)
+		other[headSize] = length
+		_, err := upgrade(2, other)
+		assert.Error(t, err, length)
 	}
-	for _, size := range []int{0, headSize - 1, headSize} {
-		_, err = decode(collector.AppendChecksum(slices.Clone(message[:size])))
-		assert.Error(t, err)
+	_, err = upgrade(1, value)
+	assert.Error(t, err)
+	for size := range headSize + 1 {
+		_, err = upgrade(2, value[:size])
+		assert.Error(t, err, size)
+	}
+	for _, head := range [][]byte{nil, record.Head[:headSize-1], append([]byte{byte(len(signals))}, record.Head[1:]...)} {
+		_, err = messageOf(journal.Record{Head: head})
+		assert.Error(t, err, head)
 	}
 }
 
-// TestHangingStorage: it delays neither the store nor the end of the collector.
-func TestHangingStorage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		d := newDisk()
-		r := start(t, d, 1<<20)
-		synctest.Wait()
-		d.block = make(chan struct{})
-		for i := range 10_000 {
-			r.addLog(fmt.Sprint(i))
+// TestEarlierStorage: what a build of November 2026 stored before it was killed is read, and
+// rewritten in the current format. IDs continue.
+func TestEarlierStorage(t *testing.T) {
+	d := newDisk()
+	d.values = journaltest.Read(t, "testdata/stored.txt")
+	for range 2 {
+		r := &run{t: t, store: store.New(1<<20, 100*365*24*time.Hour)}
+		var err error
+		r.history, err = Open(t.Context(), d, r.store, func(operation string, err error) { assert.NoError(t, err, operation) })
+		require.NoError(t, err)
+		r.loaded()
+		require.Len(t, r.content(), 3)
+		for _, m := range r.store.Messages() {
+			assert.Equal(t, tenant.Tenant{Ingress: tenant.Sentry, Name: "42"}, m.Tenant)
 		}
-		r.history.mu.Lock()
-		assert.LessOrEqual(t, len(r.history.pending), len(r.store.Messages()), "bounded by the store")
-		r.history.mu.Unlock()
-		begin := time.Now()
-		assert.ErrorIs(t, r.history.Close(t.Context()), errSlow)
-		assert.Equal(t, closeTimeout, time.Since(begin))
-		close(d.block)
-		synctest.Wait()
-	})
+		r.addLog("new")
+		r.stop()
+		assert.Equal(t, byte(3), d.values["1"][0])
+		delete(d.values, "4") // the new one, in the first run
+	}
 }

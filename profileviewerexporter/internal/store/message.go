@@ -66,8 +66,8 @@ func displayText(text string) string { return timeline.Printable(text, timeline.
 // EncodedSize returns the size of the message as OTLP.
 func (m *Message) EncodedSize() int { return len(m.otlp) }
 
-// AppendOTLP appends the encoded message.
-func (m *Message) AppendOTLP(to []byte) []byte { return append(to, m.otlp...) }
+// OTLP returns the encoded message, which must not be changed.
+func (m *Message) OTLP() []byte { return m.otlp }
 
 // FirstID returns the ID of the first profile, or 0.
 func (m *Message) FirstID() uint64 {
