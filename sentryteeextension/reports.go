@@ -51,8 +51,8 @@ func (r *reports) add(k key, t omit.Losses, sign int64) {
 	}
 }
 
-// change returns the change that adds losses of a key, or subtracts them (sign -1); nil if there are
-// none.
+// change returns the change that adds losses of a key, or subtracts them (sign -1), or nil for no
+// losses.
 func (r *reports) change(k key, t omit.Losses, sign int64) journal.Change {
 	if len(t) == 0 {
 		return nil

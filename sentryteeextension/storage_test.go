@@ -22,6 +22,7 @@ type memoryStorage struct {
 	most    int // maximum size of all values; 0 = no limit
 	batches int
 	delay   time.Duration
+	rate    int   // bytes per second that are written; 0 = no limit
 	err     error // returned by every operation
 }
 
@@ -46,6 +47,13 @@ func (s *memoryStorage) Delete(ctx context.Context, key string) error {
 // Batch executes all operations or none, like a transaction.
 func (s *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
 	time.Sleep(s.delay)
+	if s.rate > 0 {
+		written := 0
+		for _, op := range ops {
+			written += len(op.Value)
+		}
+		time.Sleep(time.Duration(written) * time.Second / time.Duration(s.rate))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err != nil {

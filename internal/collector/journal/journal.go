@@ -72,8 +72,8 @@ type State struct {
 	Decode func([]byte) error
 }
 
-// Change changes the state of the client. The journal calls it with 1 for a transaction, and with -1
-// to undo that if the transaction fails. It must not call the journal.
+// Change changes the state of the client. The journal calls it with 1 for a transaction, and with
+// -1 to undo that if the transaction fails. It must not call the journal.
 type Change func(sign int64)
 
 // Journal is a list of records in a storage.

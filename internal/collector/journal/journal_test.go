@@ -178,8 +178,8 @@ func (r *run) close() {
 	require.NoError(r.t, r.Close(context.Background()))
 }
 
-// TestRestart: the records that were not removed are there after a restart, in order, with the state
-// of the client and of retries.
+// TestRestart: the records that were not removed are there after a restart, in order, with the
+// state of the client and of retries.
 func TestRestart(t *testing.T) {
 	d := newDisk()
 	r := start(t, d)
@@ -375,8 +375,8 @@ func TestFullDisk(t *testing.T) {
 	r.close()
 }
 
-// TestFailingRemovals: they are repeated once per retryPause until they succeed; their changes apply
-// at once.
+// TestFailingRemovals: they are repeated once per retryPause until they succeed; their changes
+// apply at once.
 func TestFailingRemovals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDisk()
