@@ -134,6 +134,9 @@ func (f *forwarder) queueUp(e *entry) {
 		e.leaveMemory()
 		f.schedule.Wait(e)
 	default:
+		if e.canWait() && f.room.Used() > f.cfg.MaxBytesInFlight/2 {
+			e.leaveMemory()
+		}
 		f.schedule.Add(e)
 	}
 	f.evict()
@@ -143,12 +146,52 @@ func (f *forwarder) queueUp(e *entry) {
 // evict keeps the storage below its limit.
 func (f *forwarder) evict() {
 	for f.storedBytes > f.cfg.Spool.MaxBytes {
-		e, ok := f.schedule.Evict()
+		e, ok := f.schedule.Evict(func(*entry) bool { return true })
 		if !ok {
 			return // the other stored requests are being sent
 		}
 		f.drop(e, reasonSpoolFull)
 	}
+}
+
+// maxRoomWait is how long a client waits for memory, because Sentry receives less than arrives.
+// Sentry's SDKs wait at least two seconds for a response (Ruby).
+const maxRoomWait = time.Second
+
+// makeRoom adds n bytes to the claim of a request that is being received. While Sentry accepts
+// requests, the client waits for others to be sent. Otherwise, or if that takes too long, waiting
+// requests of projects that use more are dropped, the oldest ones first, if the client is
+// authenticated. Those in the storage do not use memory.
+func (f *forwarder) makeRoom(claim *httpbody.Claim, n int64, project string, authenticated bool) error {
+	if f.isPaused() {
+		claim.NeverWait()
+	}
+	for {
+		err := claim.Acquire(n)
+		if err != httpbody.ErrNoMemory || !authenticated || !f.dropOldest(project, n) {
+			return err
+		}
+	}
+}
+
+func (f *forwarder) isPaused() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.schedule.Paused()
+}
+
+// dropOldest drops the oldest request in memory of the project that uses the most, if that is more
+// than another project uses with n more bytes. It reports whether there is one.
+func (f *forwarder) dropOldest(project string, n int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	e, ok := f.schedule.Evict(func(e *entry) bool {
+		return e.number == 0 && (e.Project == project || f.room.UsedBy(e.Project) > f.room.UsedBy(project)+n)
+	})
+	if ok {
+		f.drop(e, reasonNoRoom)
+	}
+	return ok
 }
 
 // next waits for an entry to send; wake is the channel of the consumer. It returns nil when the

@@ -13,8 +13,9 @@ import (
 // before the receiver does, so the body of a rejected client uses no memory.
 type heldBody struct {
 	io.ReadCloser
-	claim *httpbody.Claim // for the capacity of data
-	size  int64           // Content-Length, or -1
+	claim *httpbody.Claim     // for the capacity of data
+	room  func(n int64) error // adds n bytes to the claim
+	size  int64               // Content-Length, or -1
 	data  []byte
 	ended bool
 	err   error // the reason why the body cannot be forwarded
@@ -46,7 +47,7 @@ func (b *heldBody) Read(p []byte) (int, error) {
 func (b *heldBody) keep(read []byte) {
 	if need := len(b.data) + len(read); need > cap(b.data) {
 		size := b.capacity(need)
-		if err := b.claim.Acquire(int64(size)); err != nil {
+		if err := b.room(int64(size)); err != nil {
 			b.fail(err)
 			return
 		}

@@ -48,9 +48,10 @@ func (t *tee) keep(w http.ResponseWriter, req *http.Request, r *route, receiver 
 type held struct {
 	*request
 	route       *route
-	credentials sentry.Credentials // of the request itself
-	authErr     error              // if they contain no key; the envelope may
-	claim       *httpbody.Claim    // nil once an entry owns it
+	credentials sentry.Credentials  // of the request itself
+	authErr     error               // if they contain no key; the envelope may
+	claim       *httpbody.Claim     // nil once an entry owns it
+	room        func(n int64) error // adds n bytes to the claim
 	body        *heldBody
 	own         *ownAnswer
 }
@@ -64,11 +65,12 @@ func (t *tee) hold(w http.ResponseWriter, req *http.Request, r *route) *held {
 	}}
 	auth, err := sentry.Authenticate(h.credentials)
 	h.Key, h.authErr = auth.PublicKey, err
-	h.claim = t.forwarder.room.Claim(req.Context()).NeverWait()
+	h.claim = t.forwarder.room.Claim(req.Context()).WaitAtMost(maxRoomWait)
 	if err == nil { // the receiver reads the body after it has checked the key
 		h.claim.SetTenant(r.project)
 	}
-	h.body = &heldBody{ReadCloser: req.Body, claim: h.claim, size: req.ContentLength}
+	h.room = func(n int64) error { return t.forwarder.makeRoom(h.claim, n, r.project, err == nil) }
+	h.body = &heldBody{ReadCloser: req.Body, claim: h.claim, room: h.room, size: req.ContentLength}
 	req.Body = h.body
 	return h
 }
@@ -100,7 +102,7 @@ func (t *tee) complete(h *held) bool {
 		return false
 	}
 	h.claim.SetTenant(h.Project)
-	if err := h.claim.Acquire(h.size()); err != nil {
+	if err := h.room(h.size()); err != nil {
 		t.notKept(h, reasonNoRoom)
 		return false
 	}

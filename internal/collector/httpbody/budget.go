@@ -59,13 +59,23 @@ func NewBudget(limit int64, changed func(ctx context.Context, delta int64)) *Bud
 }
 
 // Claim returns an empty claim of a request. All requests of unknown senders have the same tenant.
-func (b *Budget) Claim(ctx context.Context) *Claim { return &Claim{budget: b, ctx: ctx} }
+func (b *Budget) Claim(ctx context.Context) *Claim { return &Claim{budget: b, ctx: ctx, most: maxWait} }
 
 // Used returns the number of bytes that claims hold.
 func (b *Budget) Used() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
+}
+
+// UsedBy returns the number of bytes that the claims of a tenant hold.
+func (b *Budget) UsedBy(name string) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if t := b.tenants[name]; t != nil {
+		return t.used
+	}
+	return 0
 }
 
 // waiter is a claim that waits for more bytes.
@@ -80,10 +90,11 @@ type waiter struct {
 type Claim struct {
 	budget   *Budget
 	ctx      context.Context
-	name     string    // of the tenant
-	tenant   *tenant   // guarded by budget.mu; nil if it holds no bytes and does not wait
-	held     int64     // guarded by budget.mu
-	deadline time.Time // of all waits, set by the first one
+	name     string        // of the tenant
+	tenant   *tenant       // guarded by budget.mu; nil if it holds no bytes and does not wait
+	held     int64         // guarded by budget.mu
+	most     time.Duration // of all waits together
+	deadline time.Time     // of all waits, set by the first one
 }
 
 // ErrNoMemory is the error of a body that is not read, or not completely, because the budget is
@@ -104,14 +115,14 @@ func ClaimOf(ctx context.Context) *Claim {
 }
 
 // NeverWait makes Acquire return ErrNoMemory at once instead of waiting.
-func (c *Claim) NeverWait() *Claim {
-	c.deadline = time.Unix(0, 1)
-	return c
-}
+func (c *Claim) NeverWait() *Claim { return c.WaitAtMost(0) }
 
 // WaitAgain ends the effect of NeverWait.
-func (c *Claim) WaitAgain() *Claim {
-	c.deadline = time.Time{}
+func (c *Claim) WaitAgain() *Claim { return c.WaitAtMost(maxWait) }
+
+// WaitAtMost sets the time that Acquire waits, in all further calls together.
+func (c *Claim) WaitAtMost(most time.Duration) *Claim {
+	c.most, c.deadline = most, time.Time{}
 	return c
 }
 
@@ -145,7 +156,7 @@ func (c *Claim) wait(w *waiter) error {
 	default:
 	}
 	if c.deadline.IsZero() {
-		c.deadline = time.Now().Add(maxWait)
+		c.deadline = time.Now().Add(c.most)
 	}
 	timeout := time.NewTimer(time.Until(c.deadline))
 	defer timeout.Stop()

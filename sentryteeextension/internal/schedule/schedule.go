@@ -129,14 +129,31 @@ func (s *Schedule[E]) queues() iter.Seq[*queue[E]] {
 	}
 }
 
-// Evict removes and returns the oldest request of the project that uses the most space.
-func (s *Schedule[E]) Evict() (e E, ok bool) {
+// Evict removes and returns the oldest request of the project that uses the most space, if it may
+// be evicted.
+func (s *Schedule[E]) Evict(may func(E) bool) (e E, ok bool) {
+	largest, most := "", int64(-1)
 	for q := range s.queues() {
-		if e, ok = q.take(q.LargestOldest()); ok {
-			return e, true
+		if first := q.LargestOldest(); first != nil {
+			if use := s.use(first.Tenant()); use > most {
+				largest, most = first.Tenant(), use
+			}
+		}
+	}
+	for q := range s.queues() {
+		if first := q.OldestOf(largest); first != nil && may(first.Value) {
+			return q.take(first)
 		}
 	}
 	return e, false
+}
+
+// use returns the space of a project's requests that are not being sent.
+func (s *Schedule[E]) use(project string) (use int64) {
+	for q := range s.queues() {
+		use += q.Use(project)
+	}
+	return use
 }
 
 // Expired removes and returns a request that has waited longer than the maximum age.

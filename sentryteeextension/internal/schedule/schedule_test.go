@@ -209,7 +209,7 @@ func TestScheduleKeepsAll(t *testing.T) {
 			case 3:
 				s.Park(func(*named) bool { return random.IntN(2) == 0 })
 			case 4:
-				if e, ok := s.Evict(); ok && random.IntN(4) == 0 {
+				if e, ok := s.Evict(func(*named) bool { return true }); ok && random.IntN(4) == 0 {
 					end(e)
 				} else if ok {
 					s.Wait(e)
