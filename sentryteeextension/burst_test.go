@@ -73,10 +73,11 @@ func TestBurst(t *testing.T) {
 					b.setAnswer(func(*request) int { time.Sleep(time.Second * defaultNumConsumers / 480); return http.StatusOK })
 					statuses, slowest := burst(b.front(), "1", requests, clients, 64_000)
 					time.Sleep(time.Minute)
+					t.Logf("slowest response: %s", slowest)
 					assert.Equal(t, map[int]int{http.StatusOK: requests}, statuses)
 					assert.Len(t, b.sent(), requests)
 					assert.Equal(t, map[string]int64{"envelope forwarded": int64(requests)}, b.counts())
-					assert.Less(t, slowest, 2*time.Second)
+					assert.Less(t, slowest, 2*time.Second) // the disk takes a second for 64 requests
 					b.close()
 				})
 			})
@@ -93,7 +94,7 @@ func TestBurstInAnOutage(t *testing.T) {
 		_, _ = burst(b.front(), "3", 20, 1, 10) // the outage is noticed
 		synctest.Wait()
 		_, _ = burst(b.front(), "2", 20, 1, 10)
-		statuses, slowest := burst(b.front(), "1", 1200, 16, 64_000)
+		statuses, slowest := burst(b.front(), "1", 1200, 1, 64_000)
 		assert.Equal(t, map[int]int{http.StatusOK: 1200}, statuses)
 		assert.Zero(t, slowest)
 		kept := b.observe().requests
@@ -107,7 +108,7 @@ func TestBurstInAnOutage(t *testing.T) {
 		}
 		assert.Equal(t, 20, of["2"])
 		assert.Greater(t, kept, int64(700))
-		assert.Contains(t, b.sent(), fmt.Sprintf("/api/1/envelope/?n=1199&sentry_key=%s", testKey), "the latest")
+		assert.Equal(t, 1, b.sent()["/api/1/envelope/?n=1199&sentry_key="+testKey], "the latest")
 		b.close()
 	})
 }
