@@ -14,5 +14,5 @@ import (
 func TestGrowth(t *testing.T) {
 	testsize.NeedFull(t)
 	t.Parallel()
-	counted.Linear(t, "./profiletransformprocessor/...", "./internal/collector/...", "./internal/profiles/...", "./profiles/...")
+	counted.Linear(t, "./profiletransformprocessor/...", "./internal/collector/...", "./internal/heap", "./internal/profiles/...", "./profiles/...")
 }

@@ -3,8 +3,9 @@
 package profiletransformprocessor
 
 import (
-	"container/heap"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
 )
 
 // A message in the queue is in one of three schedules.
@@ -20,16 +21,16 @@ const (
 // messages are expensive delays only its own.
 type schedule struct {
 	turns  map[string]*turn // of senders with messages, by credentials
-	later  turnHeap         // of senders without due messages, by their first message
-	ready  turnHeap         // of the others, by work
+	later  heap.Heap[*turn] // of senders without due messages, by their first message
+	ready  heap.Heap[readyTurn]
 	length int
 }
 
 // turn has the messages of one sender.
 type turn struct {
 	sender   string
-	messages messageHeap
-	work     int64 // see workDone
+	messages heap.Heap[*heldMessage] // the earliest attempt first
+	work     int64                   // see workDone
 	isReady  bool
 	index    int // in the heap later or ready
 }
@@ -45,14 +46,14 @@ func (s *schedule) add(h *heldMessage) {
 			s.turns = map[string]*turn{}
 		}
 		t = &turn{sender: h.tenant.Authenticated}
-		if len(s.ready.turns) > 0 {
-			t.work = s.ready.turns[0].work
+		if len(s.ready) > 0 {
+			t.work = s.ready[0].work
 		}
 		s.turns[t.sender] = t
-		heap.Push(&t.messages, h)
-		heap.Push(&s.later, t)
+		t.messages.Push(h)
+		s.later.Push(t)
 	} else {
-		heap.Push(&t.messages, h)
+		t.messages.Push(h)
 		s.fix(t)
 	}
 	s.length++
@@ -60,31 +61,34 @@ func (s *schedule) add(h *heldMessage) {
 
 func (s *schedule) remove(h *heldMessage) {
 	t := s.turns[h.tenant.Authenticated]
-	heap.Remove(&t.messages, h.index)
+	t.messages.Remove(h)
 	s.length--
 	if len(t.messages) > 0 {
 		s.fix(t)
 		return
 	}
-	heap.Remove(s.heapOf(t), t.index)
+	if t.isReady {
+		s.ready.Remove(readyTurn{t})
+	} else {
+		s.later.Remove(t)
+	}
 	delete(s.turns, t.sender)
 }
 
 // moved must be called after the next attempt of a message has changed.
 func (s *schedule) moved(h *heldMessage) {
 	t := s.turns[h.tenant.Authenticated]
-	heap.Fix(&t.messages, h.index)
+	t.messages.Fix(h)
 	s.fix(t)
 }
 
-func (s *schedule) heapOf(t *turn) *turnHeap {
+func (s *schedule) fix(t *turn) {
 	if t.isReady {
-		return &s.ready
+		s.ready.Fix(readyTurn{t})
+	} else {
+		s.later.Fix(t)
 	}
-	return &s.later
 }
-
-func (s *schedule) fix(t *turn) { heap.Fix(s.heapOf(t), t.index) }
 
 // workDone counts the work for a message that was removed.
 func (s *schedule) workDone(sender string, work int64) {
@@ -97,86 +101,43 @@ func (s *schedule) workDone(sender string, work int64) {
 // first returns the message that is next: a due one or, if there is none, the one with the earliest
 // attempt, or nil.
 func (s *schedule) first(now time.Time) *heldMessage {
-	for len(s.later.turns) > 0 && !s.later.turns[0].messages[0].nextAttempt.After(now) {
-		t := heap.Pop(&s.later).(*turn)
-		if len(s.ready.turns) > 0 {
-			t.work = max(t.work, s.ready.turns[0].work)
+	for len(s.later) > 0 && !s.later[0].messages[0].nextAttempt.After(now) {
+		t := s.later[0]
+		s.later.Remove(t)
+		if len(s.ready) > 0 {
+			t.work = max(t.work, s.ready[0].work)
 		}
 		t.isReady = true
-		s.ready.byWork = true
-		heap.Push(&s.ready, t)
+		s.ready.Push(readyTurn{t})
 	}
-	for len(s.ready.turns) > 0 {
-		t := s.ready.turns[0]
+	for len(s.ready) > 0 {
+		t := s.ready[0].turn
 		if !t.messages[0].nextAttempt.After(now) {
 			return t.messages[0]
 		}
-		heap.Pop(&s.ready)
+		s.ready.Remove(s.ready[0])
 		t.isReady = false
-		heap.Push(&s.later, t)
+		s.later.Push(t)
 	}
-	if len(s.later.turns) == 0 {
+	if len(s.later) == 0 {
 		return nil
 	}
-	return s.later.turns[0].messages[0]
+	return s.later[0].messages[0]
 }
 
-// messageHeap is a heap of messages by the time of their next attempt, earliest first.
-type messageHeap []*heldMessage
+// readyTurn is the turn of a sender with due messages. The one with the least work is first.
+type readyTurn struct{ *turn }
 
-// Len, Less, Swap, Push and Pop implement heap.Interface.
-func (m messageHeap) Len() int           { return len(m) }
-func (m messageHeap) Less(i, j int) bool { return m[i].nextAttempt.Before(m[j].nextAttempt) }
-func (m messageHeap) Swap(i, j int) {
-	m[i], m[j] = m[j], m[i]
-	m[i].index, m[j].index = i, j
-}
+// Before and Place implement heap.Item.
+func (h *heldMessage) Before(other *heldMessage) bool { return h.nextAttempt.Before(other.nextAttempt) }
+func (h *heldMessage) Place() *int                    { return &h.index }
+func (t *turn) Before(other *turn) bool               { return t.messages[0].Before(other.messages[0]) }
+func (t *turn) Place() *int                           { return &t.index }
 
-func (m *messageHeap) Push(x any) {
-	h := x.(*heldMessage)
-	h.index = len(*m)
-	*m = append(*m, h)
-}
-
-func (m *messageHeap) Pop() any {
-	last := len(*m) - 1
-	h := (*m)[last]
-	(*m)[last] = nil
-	*m = (*m)[:last]
-	return h
-}
-
-// turnHeap is a heap of senders by the attempt of their first message, or by work.
-type turnHeap struct {
-	turns  []*turn
-	byWork bool
-}
-
-// Len, Less, Swap, Push and Pop implement heap.Interface.
-func (q *turnHeap) Len() int { return len(q.turns) }
-func (q *turnHeap) Less(i, j int) bool {
-	a, b := q.turns[i], q.turns[j]
-	if q.byWork && a.work != b.work {
-		return a.work < b.work
+// Before implements heap.Item.
+func (t readyTurn) Before(other readyTurn) bool {
+	if t.work != other.work {
+		return t.work < other.work
 	}
-	return a.messages[0].nextAttempt.Before(b.messages[0].nextAttempt)
-}
-
-func (q *turnHeap) Swap(i, j int) {
-	q.turns[i], q.turns[j] = q.turns[j], q.turns[i]
-	q.turns[i].index, q.turns[j].index = i, j
-}
-
-func (q *turnHeap) Push(x any) {
-	t := x.(*turn)
-	t.index = len(q.turns)
-	q.turns = append(q.turns, t)
-}
-
-func (q *turnHeap) Pop() any {
-	last := len(q.turns) - 1
-	t := q.turns[last]
-	q.turns[last] = nil
-	q.turns = q.turns[:last]
-	return t
+	return t.turn.Before(other.turn)
 }

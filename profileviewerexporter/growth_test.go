@@ -14,5 +14,5 @@ import (
 func TestGrowth(t *testing.T) {
 	testsize.NeedFull(t)
 	t.Parallel()
-	counted.Linear(t, "./profileviewerexporter/...", "./internal/collector/fairshare", "./internal/profiles/...", "./profiles/...")
+	counted.Linear(t, "./profileviewerexporter/...", "./internal/collector/fairshare", "./internal/heap", "./internal/profiles/...", "./profiles/...")
 }

@@ -11,8 +11,9 @@
 package fairshare
 
 import (
-	"container/heap"
 	"container/list"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
 )
 
 // Queue holds entries of tenants K in order of arrival. It has no limit and no lock of its own:
@@ -21,8 +22,8 @@ import (
 type Queue[K comparable, V any] struct {
 	oldest, newest *Entry[K, V]
 	tenants        map[K]*tenant[K, V]
-	largest        byUse[K, V]
-	turns          list.List // tenants
+	largest        heap.Heap[*tenant[K, V]] // the one that uses the most is first
+	turns          list.List                // tenants
 	size           int64
 	len            int
 }
@@ -53,6 +54,10 @@ type tenant[K comparable, V any] struct {
 	turn           *list.Element
 	oldest, newest *Entry[K, V]
 }
+
+// Before and Place implement heap.Item.
+func (t *tenant[K, V]) Before(other *tenant[K, V]) bool { return t.use > other.use }
+func (t *tenant[K, V]) Place() *int                     { return &t.place }
 
 // Len returns the number of entries.
 func (q *Queue[K, V]) Len() int { return q.len }
@@ -122,7 +127,7 @@ func (q *Queue[K, V]) tenantOf(key K) *tenant[K, V] {
 		}
 		t = &tenant[K, V]{key: key}
 		q.tenants[key] = t
-		heap.Push(&q.largest, t)
+		q.largest.Push(t)
 		t.turn = q.turns.PushBack(t)
 	}
 	return t
@@ -190,7 +195,7 @@ func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	q.len--
 	q.grow(t, -e.size)
 	if t.oldest == nil {
-		heap.Remove(&q.largest, t.place)
+		q.largest.Remove(t)
 		q.turns.Remove(t.turn)
 		delete(q.tenants, t.key)
 	}
@@ -199,31 +204,5 @@ func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 func (q *Queue[K, V]) grow(t *tenant[K, V], size int64) {
 	t.use += size
 	q.size += size
-	heap.Fix(&q.largest, t.place)
-}
-
-// byUse is a heap of tenants, the one that uses the most first.
-type byUse[K comparable, V any] []*tenant[K, V]
-
-func (h byUse[K, V]) Len() int           { return len(h) }
-func (h byUse[K, V]) Less(i, j int) bool { return h[i].use > h[j].use }
-func (h byUse[K, V]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-
-// Push implements heap.Interface.
-func (h *byUse[K, V]) Push(x any) {
-	t := x.(*tenant[K, V])
-	t.place = len(*h)
-	*h = append(*h, t)
-}
-
-// Pop implements heap.Interface.
-func (h *byUse[K, V]) Pop() any {
-	last := len(*h) - 1
-	t := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return t
+	q.largest.Fix(t)
 }

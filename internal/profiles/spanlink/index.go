@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
 )
 
@@ -46,8 +47,8 @@ type Index struct {
 	lastSegment segmentRef
 	lastProgram *Session // see noteStatedSession
 
-	largest [kinds]largestFirst[*accountUse]
-	oldest  byAge
+	largest [kinds]heap.Heap[*accountUse] // the one that uses the most first
+	oldest  heap.Heap[agedShare]
 	sizes   [kinds]int64 // sum of all shares
 	count   int          // of intervals
 

@@ -3,11 +3,12 @@
 package spanlink
 
 import (
-	"container/heap"
 	"container/list"
 	"math"
 	"strings"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
 )
 
 // tenant is one user of the shared index, for example a project. Package fairshare implements the
@@ -30,9 +31,9 @@ type account struct {
 
 // accountUse is the part of the index that an account uses for one kind.
 type accountUse struct {
-	size      int64 // bytes, estimated
-	shares    largestFirst[*share]
-	inLargest int // position in Index.largest
+	size      int64             // bytes, estimated
+	shares    heap.Heap[*share] // the largest first
+	inLargest int               // position in Index.largest
 }
 
 type tenantRef int32
@@ -139,7 +140,7 @@ func (x *Index) addToShare(r intervalRef) {
 	i.older = s.newest
 	if s.newest == 0 {
 		s.oldest = r
-		heap.Push(&x.oldest, agedShare{s, i.arrived})
+		x.oldest.Push(agedShare{s, i.arrived})
 	} else {
 		x.intervals.At(s.newest).newer = r
 	}
@@ -159,10 +160,10 @@ func (x *Index) removeFromShare(r intervalRef) {
 	if i.older != 0 {
 		x.intervals.At(i.older).newer = i.newer
 	} else if s.oldest = i.newer; s.oldest == 0 {
-		heap.Remove(&x.oldest, s.inOldest)
+		x.oldest.Remove(x.oldest[s.inOldest])
 	} else {
 		x.oldest[s.inOldest].arrived = x.intervals.At(s.oldest).arrived
-		heap.Fix(&x.oldest, s.inOldest)
+		x.oldest.Fix(x.oldest[s.inOldest])
 	}
 	i.older, i.newer = 0, 0
 	x.removeUse(s, spanSize)
@@ -182,9 +183,9 @@ func (x *Index) addUse(s *share, size int64) {
 	if s.count++; s.count == 1 {
 		size += shareSize
 		if len(s.account.shares) == 0 {
-			heap.Push(&x.largest[s.kind], s.account)
+			x.largest[s.kind].Push(s.account)
 		}
-		heap.Push(&s.account.shares, s)
+		s.account.shares.Push(s)
 	}
 	x.changeSize(s, size)
 }
@@ -196,9 +197,9 @@ func (x *Index) removeUse(s *share, size int64) {
 	}
 	x.changeSize(s, -size)
 	if s.count == 0 {
-		heap.Remove(&s.account.shares, s.inLargest)
+		s.account.shares.Remove(s)
 		if len(s.account.shares) == 0 {
-			heap.Remove(&x.largest[s.kind], s.account.inLargest)
+			x.largest[s.kind].Remove(s.account)
 		}
 	}
 }
@@ -209,10 +210,10 @@ func (x *Index) changeSize(s *share, size int64) {
 	s.account.size += size
 	x.sizes[s.kind] += size
 	if s.count > 0 {
-		heap.Fix(&s.account.shares, s.inLargest)
+		s.account.shares.Fix(s)
 	}
 	if len(s.account.shares) > 0 {
-		heap.Fix(&x.largest[s.kind], s.account.inLargest)
+		x.largest[s.kind].Fix(s.account)
 	}
 }
 
@@ -268,70 +269,18 @@ func (x *Index) sinceStart(now time.Time) time.Duration {
 	return now.Sub(x.startedAt)
 }
 
-// largestFirst is a heap of uses, largest first.
-type largestFirst[T use] []T
+// Before and Place implement heap.Item.
+func (s *share) Before(other *share) bool           { return s.size > other.size }
+func (s *share) Place() *int                        { return &s.inLargest }
+func (a *accountUse) Before(other *accountUse) bool { return a.size > other.size }
+func (a *accountUse) Place() *int                   { return &a.inLargest }
 
-// use is a part of the memory of the index.
-type use interface {
-	bytes() int64
-	place() *int // in the heap
-}
-
-func (s *share) bytes() int64      { return s.size }
-func (s *share) place() *int       { return &s.inLargest }
-func (a *accountUse) bytes() int64 { return a.size }
-func (a *accountUse) place() *int  { return &a.inLargest }
-
-func (h largestFirst[T]) Len() int           { return len(h) }
-func (h largestFirst[T]) Less(i, j int) bool { return h[i].bytes() > h[j].bytes() }
-func (h largestFirst[T]) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	*h[i].place(), *h[j].place() = i, j
-}
-
-// Push implements heap.Interface.
-func (h *largestFirst[T]) Push(x any) {
-	u := x.(T)
-	*u.place() = len(*h)
-	*h = append(*h, u)
-}
-
-// Pop implements heap.Interface.
-func (h *largestFirst[T]) Pop() any {
-	last := len(*h) - 1
-	u := (*h)[last]
-	clear((*h)[last:])
-	*h = (*h)[:last]
-	return u
-}
-
-// byAge is a heap of shares with spans, ordered by their oldest span.
-type byAge []agedShare
-
+// agedShare is a share with spans, ordered by its oldest one.
 type agedShare struct {
 	*share
 	arrived arrival // of its oldest span
 }
 
-func (h byAge) Len() int           { return len(h) }
-func (h byAge) Less(i, j int) bool { return h[i].arrived < h[j].arrived }
-func (h byAge) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].inOldest, h[j].inOldest = i, j
-}
-
-// Push implements heap.Interface.
-func (h *byAge) Push(x any) {
-	s := x.(agedShare)
-	s.inOldest = len(*h)
-	*h = append(*h, s)
-}
-
-// Pop implements heap.Interface.
-func (h *byAge) Pop() any {
-	last := len(*h) - 1
-	s := (*h)[last]
-	(*h)[last] = agedShare{}
-	*h = (*h)[:last]
-	return s
-}
+// Before and Place implement heap.Item.
+func (s agedShare) Before(other agedShare) bool { return s.arrived < other.arrived }
+func (s agedShare) Place() *int                 { return &s.inOldest }
