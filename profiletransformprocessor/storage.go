@@ -52,7 +52,7 @@ func (p *profilesProcessor) persist(h *heldMessage) bool {
 		p.storageFailed(journal.StoreOperation, err)
 		return false
 	}
-	number, err := p.store.Put(record, nil)
+	number, err := p.store.Put(context.Background(), record, nil)
 	if err == nil {
 		h.storageKey = number
 	}

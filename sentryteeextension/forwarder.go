@@ -110,10 +110,13 @@ func (f *forwarder) start(post func(context.Context, *request) (reply, time.Dura
 	}
 }
 
-// add accepts a request that is in memory. With storage, the request is stored when add returns.
+// add accepts a request that is in memory. With storage, the request is stored when add returns,
+// unless the disk is full or busy.
 func (f *forwarder) add(e *entry) {
 	if f.spool != nil && len(e.request.Body) <= maxStoredBody {
-		if number, size, err := f.store(e.request); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), maxStoreWait)
+		defer cancel()
+		if number, size, err := f.store(ctx, e.request); err == nil {
 			e.number, e.Weight = number, size
 		}
 	}

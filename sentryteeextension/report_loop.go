@@ -60,7 +60,7 @@ func (f *forwarder) addReport(ctx context.Context, k key, losses omit.Losses, no
 	}
 	if f.spool == nil {
 		f.reports.add(k, losses, -1)
-	} else if e.number, e.Weight, err = f.store(r); err != nil {
+	} else if e.number, e.Weight, err = f.store(context.Background(), r); err != nil {
 		claim.Release()
 		return err
 	}

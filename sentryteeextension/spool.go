@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/collector/component"
 
@@ -50,13 +51,16 @@ func (f *forwarder) openSpool(ctx context.Context, host component.Host, tee comp
 	return nil
 }
 
+// maxStoreWait is how long a client waits for a busy disk. Then its request is only in memory.
+const maxStoreWait = time.Second
+
 // store stores a request and returns its number and size. Its losses no longer have to be reported.
-func (f *forwarder) store(r *request) (number uint64, size int64, err error) {
+func (f *forwarder) store(ctx context.Context, r *request) (number uint64, size int64, err error) {
 	record, err := recordOf(r)
 	if err != nil {
 		return 0, 0, err
 	}
-	number, err = f.spool.Put(record, f.reports.change(r.key(), omit.LossesOf(r.Losses), -1))
+	number, err = f.spool.Put(ctx, record, f.reports.change(r.key(), omit.LossesOf(r.Losses), -1))
 	return number, record.Size(), err
 }
 

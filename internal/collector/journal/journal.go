@@ -248,11 +248,19 @@ func (j *Journal) Add(r Record, change Change) (number uint64) {
 	return j.add(&write{record: &r, change: change})
 }
 
-// Put stores a record and returns its number.
-func (j *Journal) Put(r Record, change Change) (number uint64, err error) {
+// Put stores a record and returns its number. When the context ends before, the record is removed.
+func (j *Journal) Put(ctx context.Context, r Record, change Change) (number uint64, err error) {
 	w := &write{record: &r, change: change, stored: make(chan error, 1)}
 	number = j.add(w)
-	return number, <-w.stored
+	select {
+	case err = <-w.stored:
+		return number, err
+	case <-ctx.Done():
+	}
+	j.Remove(number, nil)
+	err = fmt.Errorf("%w: the storage is busy", ctx.Err())
+	j.failed(StoreOperation, keyOf(number), err)
+	return number, err
 }
 
 func (j *Journal) add(w *write) (number uint64) {

@@ -159,7 +159,7 @@ func record(text string) Record { return Record{Head: []byte("head " + text), Bo
 
 func (r *run) put(text string) uint64 {
 	r.t.Helper()
-	number, err := r.Put(record(text), nil)
+	number, err := r.Put(r.t.Context(), record(text), nil)
 	require.NoError(r.t, err)
 	return number
 }
@@ -361,7 +361,7 @@ func TestFullDisk(t *testing.T) {
 	r.found()
 	first := r.put(strings.Repeat("x", 1000))
 	d.change(func(d *disk) { d.most = sizeOf(d.values) + 100 })
-	_, err := r.Put(record(strings.Repeat("y", 1000)), r.add(5))
+	_, err := r.Put(t.Context(), record(strings.Repeat("y", 1000)), r.add(5))
 	assert.ErrorIs(t, err, storage.ErrStorageFull)
 	assert.Zero(t, r.current())
 	r.put("small")
@@ -414,6 +414,10 @@ func TestHangingStorage(t *testing.T) {
 			r.Remove(r.Add(record("evicted"), nil), nil)
 		}
 		r.Add(record("kept"), nil)
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := r.Put(soon, record("refused"), nil)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		r.Journal.mu.Lock()
 		assert.LessOrEqual(t, r.queue.Len()+len(r.present), 6)
 		r.Journal.mu.Unlock()
@@ -422,7 +426,7 @@ func TestHangingStorage(t *testing.T) {
 		assert.Equal(t, closeTimeout, time.Since(begin))
 		close(d.block)
 		synctest.Wait()
-		_, err := r.Put(record("late"), nil)
+		_, err = r.Put(t.Context(), record("late"), nil)
 		assert.ErrorIs(t, err, errClosed)
 	})
 }
