@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -41,8 +42,9 @@ type viewer struct {
 	decoded   decoded       // as graphs
 	unread    unread
 	id        component.ID
-	version   string    // of the collector
-	created   time.Time // distinguishes its ETags from those before a restart
+	version   string       // of the collector
+	exporters atomic.Int32 // that are not shut down
+	created   time.Time    // distinguishes its ETags from those before a restart
 
 	history  *history.History // nil: no storage
 	server   httpserver.Server
@@ -149,8 +151,7 @@ func (v *viewer) expire() {
 // stopGrace is how long downloads may take to finish.
 const stopGrace = time.Second
 
-// Shutdown stops the server. The first exporter to shut down calls it, because later messages could
-// not be displayed.
+// Shutdown stops the server and closes the storage.
 func (v *viewer) Shutdown(ctx context.Context) error {
 	close(v.end)
 	err := v.telemetry.unregister()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -47,9 +48,35 @@ func TestLifecycle(t *testing.T) {
 
 func TestOneListenerForAllSignals(t *testing.T) {
 	h := start(t, nil)
-	require.NoError(t, h.traces.Shutdown(context.Background()))
+	for _, e := range []component.Component{h.traces, h.profiles, h.logs} {
+		conn, err := net.Dial("tcp", h.viewer.server.Listener.Addr().String())
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		require.NoError(t, e.Shutdown(context.Background()))
+	}
 	_, err := net.Dial("tcp", h.viewer.server.Listener.Addr().String())
-	assert.Error(t, err, "the first Shutdown closes it")
+	assert.Error(t, err, "the last Shutdown closes it")
+}
+
+// TestStorageAtShutdown: a processor forwards the profiles that it holds when it shuts down, which
+// may be after the exporter of another pipeline. They are stored.
+func TestStorageAtShutdown(t *testing.T) {
+	id, memory := component.MustNewID("file_storage"), deduptest.NewMemory()
+	host := storageHost{map[component.ID]component.Component{id: memory}}
+	cfg := testConfig(func(c *Config) { c.Storage = &id })
+	for _, want := range []int{0, 1} {
+		e := create(t, cfg)
+		logs, err := NewFactory().CreateLogs(t.Context(), exportertest.NewNopSettings(componentType), cfg)
+		require.NoError(t, err)
+		v, err := viewers.Acquire(cfg, nil)
+		require.NoError(t, err)
+		require.NoError(t, e.Start(t.Context(), host))
+		require.NoError(t, logs.Start(t.Context(), host))
+		require.Eventually(t, func() bool { return len(v.Shared.store.Messages()) == want }, 30*time.Second, time.Millisecond)
+		require.NoError(t, logs.Shutdown(t.Context()))
+		require.NoError(t, e.ConsumeProfiles(t.Context(), timelinetest.Message("shop", timelinetest.Wall, shop...)))
+		require.NoError(t, e.Shutdown(t.Context()))
+	}
 }
 
 func TestAddressInUse(t *testing.T) {
@@ -147,7 +174,7 @@ func TestStorageOfClearedData(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, e.ConsumeProfiles(t.Context(), timelinetest.Message("cart", timelinetest.Wall, shop...)))
 	require.NoError(t, e.Shutdown(t.Context()))
-	assert.Len(t, memory.Values, 2, "the second message and the range")
+	assert.Len(t, memory.Values, 3, "the second message, the range and the last ID")
 }
 
 func TestMetadataAgreesWithTheFactory(t *testing.T) {

@@ -4,6 +4,7 @@ package profileviewerexporter
 
 import (
 	"context"
+	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/consumer"
@@ -64,13 +65,26 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 	return exporterhelper.NewMetrics(ctx, set, cfg, viewer.Shared.consumeMetrics, options(viewer)...)
 }
 
-// acquire returns the viewer of a configuration.
+// acquire returns the viewer of a configuration, for one more exporter.
 func acquire(cfg *Config, set exporter.Settings) (*collector.SharedComponent[*viewer], error) {
-	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
+	v, err := viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
+	if err == nil {
+		v.Shared.exporters.Add(1)
+	}
+	return v, err
 }
 
 // options returns the options of the exporters of all signals. There is no queue: storing a message
-// is faster than queueing it.
-func options(viewer component.Component) []exporterhelper.Option {
-	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(viewer.Shutdown)}
+// is faster than queueing it. The last exporter to shut down stops the viewer: before the exporter
+// of its signal, a processor shuts down, which forwards the messages that it holds.
+func options(viewer *collector.SharedComponent[*viewer]) []exporterhelper.Option {
+	var once sync.Once
+	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(func(ctx context.Context) (err error) {
+		once.Do(func() {
+			if viewer.Shared.exporters.Add(-1) == 0 {
+				err = viewer.Shutdown(ctx)
+			}
+		})
+		return err
+	})}
 }
