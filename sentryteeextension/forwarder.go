@@ -166,15 +166,14 @@ const maxRoomWait = time.Second
 // requests of projects that use more are dropped, the oldest ones first, if the client is
 // authenticated. Those in the storage do not use memory.
 func (f *forwarder) makeRoom(claim *httpbody.Claim, n int64, project string, authenticated bool) error {
-	if f.isPaused() {
-		claim.NeverWait()
+	err := claim.TryAcquire(n)
+	if err == httpbody.ErrNoMemory && !f.isPaused() {
+		err = claim.Acquire(n)
 	}
-	for {
-		err := claim.Acquire(n)
-		if err != httpbody.ErrNoMemory || !authenticated || !f.dropOldest(project, n) {
-			return err
-		}
+	for err == httpbody.ErrNoMemory && authenticated && f.dropOldest(project, n) {
+		err = claim.TryAcquire(n)
 	}
+	return err
 }
 
 func (f *forwarder) isPaused() bool {

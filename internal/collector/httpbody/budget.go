@@ -136,13 +136,22 @@ func (c *Claim) SetTenant(name string) {
 
 // Acquire adds n bytes to the claim. It waits if necessary. The error is ErrNoMemory or that of the
 // context of the request.
-func (c *Claim) Acquire(n int64) error {
+func (c *Claim) Acquire(n int64) error { return c.acquire(n, true) }
+
+// TryAcquire is like Acquire, but does not wait.
+func (c *Claim) TryAcquire(n int64) error { return c.acquire(n, false) }
+
+func (c *Claim) acquire(n int64, wait bool) (err error) {
 	if c == nil || n <= 0 {
 		return nil
 	}
 	w := &waiter{claim: c, bytes: n, result: make(chan error, 1)}
 	c.budget.enqueue(w)
-	err := c.wait(w)
+	if wait {
+		err = c.wait(w)
+	} else {
+		err = c.budget.cancel(w, ErrNoMemory)
+	}
 	if err == nil {
 		c.budget.changed(c.ctx, n)
 	}
