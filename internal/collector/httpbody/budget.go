@@ -147,9 +147,12 @@ func (c *Claim) acquire(n int64, wait bool) (err error) {
 	}
 	w := &waiter{claim: c, bytes: n, result: make(chan error, 1)}
 	c.budget.enqueue(w)
-	if wait {
+	switch {
+	case len(w.result) > 0: // the usual case
+		err = <-w.result
+	case wait:
 		err = c.wait(w)
-	} else {
+	default:
 		err = c.budget.cancel(w, ErrNoMemory)
 	}
 	if err == nil {
@@ -159,11 +162,6 @@ func (c *Claim) acquire(n int64, wait bool) (err error) {
 }
 
 func (c *Claim) wait(w *waiter) error {
-	select {
-	case err := <-w.result:
-		return err // the usual case
-	default:
-	}
 	if c.deadline.IsZero() {
 		c.deadline = time.Now().Add(c.most)
 	}
