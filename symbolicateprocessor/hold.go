@@ -33,12 +33,9 @@ type hold struct {
 	files  *files
 	stop   context.CancelFunc
 	worker sync.WaitGroup
-	wake   chan struct{} // leaving is not empty
 
-	mu      sync.Mutex
-	held    fairshare.Queue[tenant.Tenant, *heldMessage] // the first is due first
-	leaving []*heldMessage                               // that make room for those of others
-	excess  int64                                        // bytes of leaving
+	mu   sync.Mutex
+	held fairshare.Queue[tenant.Tenant, *heldMessage] // the first is due first
 }
 
 type heldMessage struct {
@@ -46,13 +43,9 @@ type heldMessage struct {
 	ctx   context.Context
 	due   time.Time
 	bytes int64
-	left  bool // makes room for others
+	left  bool // made room for another
 	*probe
 }
-
-// leavingShare is the part of hold::max_bytes that leaving messages may use in addition, because
-// the next component may be slow: 1/4.
-const leavingShare = 4
 
 // release is the reason why a message is no longer held, or is not held at all.
 type release string
@@ -72,7 +65,7 @@ func newHold(cfg HoldConfig, f *files) *hold {
 	if cfg.Timeout == 0 {
 		return nil
 	}
-	return &hold{cfg: cfg, files: f, stop: func() {}, wake: make(chan struct{}, 1)}
+	return &hold{cfg: cfg, files: f, stop: func() {}}
 }
 
 func (h *hold) start() {
@@ -88,8 +81,6 @@ func (h *hold) start() {
 			select {
 			case <-working.Done():
 				return
-			case <-h.wake:
-				h.forwardLeaving()
 			case now := <-ticker.C:
 				known := map[any]bool{}
 				h.forward(func(m *heldMessage) release {
@@ -113,12 +104,12 @@ func (h *hold) shutdown() {
 	}
 	h.stop()
 	h.worker.Wait()
-	h.forwardLeaving()
 	h.forward(func(*heldMessage) release { return shutdown })
 }
 
 // add keeps a message if files for it are being opened. Otherwise it returns false, and the message
-// is unchanged.
+// is unchanged. To make room, it forwards messages of others. This runs in the goroutine of the
+// sender, which slows the sender down to the pace of the next component.
 func (h *hold) add(ctx context.Context, m message) bool {
 	if h == nil {
 		return false
@@ -130,54 +121,35 @@ func (h *hold) add(ctx context.Context, m message) bool {
 		return false
 	}
 	held := &heldMessage{message: m, ctx: context.WithoutCancel(ctx), due: time.Now().Add(h.cfg.Timeout), bytes: int64(m.size()), probe: p}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if !h.makeRoom(t, held.bytes) {
-		h.files.telemetry.countHeld(ctx, full)
-		return false
-	}
-	h.held.Push(t, held, held.bytes)
-	return true
-}
-
-// makeRoom makes messages leave until one of a tenant fits, and reports whether it does. A tenant
-// that holds less than an equal share keeps its messages.
-func (h *hold) makeRoom(t tenant.Tenant, size int64) bool {
-	if size > h.cfg.MaxBytes {
-		return false
-	}
-	for h.held.Size()+size > h.cfg.MaxBytes {
-		e := h.held.LargestOldest()
-		if h.held.Use(e.Tenant()) <= h.held.Use(t)+size || h.excess+e.Size() > h.cfg.MaxBytes/leavingShare {
+	for {
+		other, isHeld := h.push(t, held)
+		switch {
+		case isHeld:
+			return true
+		case other == nil:
+			h.files.telemetry.countHeld(ctx, full)
 			return false
 		}
-		h.held.Remove(e)
-		e.Value.left = true
-		h.leaving = append(h.leaving, e.Value)
-		h.excess += e.Size()
-		signal(h.wake)
+		h.pass(other, full)
 	}
-	return true
 }
 
-// forwardLeaving forwards the messages that have made room for others.
-func (h *hold) forwardLeaving() {
-	for {
-		h.mu.Lock()
-		if len(h.leaving) == 0 {
-			h.leaving = nil
-			h.mu.Unlock()
-			return
-		}
-		m := h.leaving[0]
-		h.mu.Unlock()
-		h.pass(m, full)
-		h.mu.Lock()
-		h.leaving[0] = nil
-		h.leaving = h.leaving[1:]
-		h.excess -= m.bytes
-		h.mu.Unlock()
+// push holds a message if there is room. Otherwise it returns a message that makes room: the oldest
+// one of the tenant that holds the most, or nil if the tenant of the message would then hold more.
+func (h *hold) push(t tenant.Tenant, m *heldMessage) (other *heldMessage, isHeld bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.held.Size()+m.bytes <= h.cfg.MaxBytes {
+		h.held.Push(t, m, m.bytes)
+		return nil, true
 	}
+	e := h.held.LargestOldest()
+	if m.bytes > h.cfg.MaxBytes || h.held.Use(e.Tenant()) <= h.held.Use(t)+m.bytes {
+		return nil, false
+	}
+	h.held.Remove(e)
+	e.Value.left = true
+	return e.Value, false
 }
 
 // forward forwards the messages that are released. Messages that arrive meanwhile do not wait for
@@ -196,7 +168,7 @@ func (h *hold) forward(releaseOf func(*heldMessage) release) {
 	}
 }
 
-// remove removes a message, and reports whether it was not leaving.
+// remove removes a message, unless it made room for another.
 func (h *hold) remove(e *fairshare.Entry[tenant.Tenant, *heldMessage]) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
