@@ -28,7 +28,7 @@ import (
 )
 
 // defaultFaultRounds take a few seconds. The environment variable FAULTS sets another number.
-const defaultFaultRounds = 1000
+const defaultFaultRounds = 400
 
 // TestFaultRounds: in each round, Sentry fails, hangs, limits and recovers at random moments, the
 // disk fills up, and the tee is restarted and killed. Afterwards, each item is exactly once

@@ -73,8 +73,9 @@ func shapes(t testing.TB) (all []shape) {
 	}
 	for signal, path := range map[string]string{"profiles": harness.ProfilesPath, "traces": harness.TracesPath, "logs": harness.LogsPath, "metrics": harness.MetricsPath} {
 		tree := map[string]any{"@body": parsed(t, string(readSeed(t, "otlp", signal+".json")))}
+		// The page shows the same for both.
 		all = append(all, shape{"otlp: " + signal, "otlp", tree, jsonTo("POST", path), signal != "metrics"},
-			shape{"otlp at the DSN: " + signal, "otlp-dsn", tree, jsonTo("POST", "/api/42/integration/otlp/v1/"+signal+"/?sentry_key="+harness.TestKey), signal != "metrics"})
+			shape{"otlp at the DSN: " + signal, "otlp-dsn", tree, jsonTo("POST", "/api/42/integration/otlp/v1/"+signal+"/?sentry_key="+harness.TestKey), false})
 	}
 	slices.SortFunc(all, func(a, b shape) int { return strings.Compare(a.name, b.name) })
 	return all
