@@ -26,7 +26,7 @@ type converter struct{}
 func (converter) Convert(_ context.Context, conf *confmap.Conf) error {
 	whole := conf.ToStringMap()
 	used := usedComponents(whole)
-	var problems []error
+	problems := misspelled(whole)
 	for _, c := range used {
 		refs := references{
 			extensions: mapAt(whole, "extensions"),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package configcheckconverter checks a configuration as a whole: extensions that components refer
-// to, and addresses on which two components listen. The collector checks each component by itself,
-// so that "validate" accepts such a configuration, and the collector does not start.
+// to, addresses on which two components listen, and misspelled names of components. The collector
+// checks each component by itself, so that "validate" accepts most of these configurations, and the
+// collector does not start.
 //
 // It is a converter of the collector, because only converters see the whole configuration. It
 // changes nothing.

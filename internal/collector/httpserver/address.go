@@ -42,7 +42,7 @@ func CheckAddress(address, example string) error {
 		return fmt.Errorf("must not be empty; use host:port, e.g. %s", example)
 	case strings.Contains(address, "://"):
 		return fmt.Errorf("is %q, must be host:port without a scheme, e.g. %s", address, example)
-	case err != nil:
+	case err != nil || port == "": // net.Listen would take any free port
 		return fmt.Errorf("is %q, must be host:port, e.g. %s", address, example)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {

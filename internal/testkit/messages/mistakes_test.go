@@ -236,6 +236,7 @@ var mistakes = []mistake{
 	// Addresses.
 	of(sentryReceiver, `endpoint: "4319"`, "endpoint", `"4319"`, "localhost:4319"),
 	of(sentryReceiver, `endpoint: localhost`, "endpoint", `"localhost"`, "localhost:4319"),
+	of(sentryReceiver, `endpoint: "localhost:"`, "endpoint", `"localhost:"`, "localhost:4319"),
 	of(sentryReceiver, `endpoint: http://localhost:4319`, "endpoint", "http://localhost:4319", "localhost:4319"),
 	of(sentryReceiver, `endpoint: localhost:99999`, "endpoint", "localhost:99999", "65535"),
 	of(sentryReceiver, `spotlight: {endpoint: "8969"}`, "endpoint", `"8969"`, "localhost:8969"),
@@ -283,6 +284,15 @@ var mistakes = []mistake{
 	of(whole, service("sentry: {dedup: {storage: file_storage}}", "file_storage/a:", "file_storage/a"), "storage", `"file_storage"`, `"file_storage/a"`),
 	of(whole, service("sentry:", "sentry_tee: {upstream: https://sentry.example, storage: file_storage}", "sentry_tee"), "extensions::sentry_tee::storage", `"file_storage"`, "add it there"),
 	of(whole, service("sentry:\n  otlp: {protocols: {http: {auth: {authenticator: basicauth}}}}", ""), "receivers::otlp::protocols::http::auth::authenticator", `"basicauth"`, "add it there"),
+
+	// Names in the service section.
+	of(whole, `recievers: {sentry: }`, `"recievers"`, `"receivers"`),
+	of(whole, `service: {extensions: [file_storag]}`+"\nextensions: {file_storage: }", "service::extensions", `"file_storag"`, `"file_storage"`),
+	of(whole, `service: {pipelines: {profile: {receivers: []}}}`, "service::pipelines::profile", `"profile"`, `"profiles"`),
+	of(whole, `service: {pipelines: {log/2: {receivers: []}}}`, "service::pipelines::log/2", `"log"`, `"logs"`),
+	of(whole, "receivers: {sentry: }\nservice: {pipelines: {logs: {receivers: [sentyr]}}}", "service::pipelines::logs::receivers", `"sentyr"`, `"sentry"`),
+	of(whole, "processors: {symbolicate: }\nservice: {pipelines: {logs: {processors: [symbolize, symbolicat]}}}", "service::pipelines::logs::processors", `"symbolicat"`, `"symbolicate"`),
+	of(whole, "exporters: {otlp_http/backend: }\nservice: {pipelines: {logs: {exporters: [otlp_http]}}}", "service::pipelines::logs::exporters", `"otlp_http"`, `"otlp_http/backend"`),
 
 	// Addresses that two components use.
 	of(whole, service("sentry:\n  measure: {endpoint: 'localhost:4319'}", ""), "receivers::sentry::endpoint", "localhost:4319", "receivers::measure::endpoint", "another port"),

@@ -44,6 +44,37 @@ func TestMessages(t *testing.T) {
 	assert.Greater(t, len(done), 9)
 }
 
+// TestServiceMistakes: the collector's own messages about the service section, and the converter's,
+// name the key and the value.
+func TestServiceMistakes(t *testing.T) {
+	const receiver, exporter = "receivers: {sentry: }\n", "exporters: {nop: }\n"
+	for config, facts := range map[string][]string{
+		receiver + exporter + "service: {pipelines: {}}":                                                                                                                  {"service", "pipeline"},
+		receiver + exporter + "service: {pipelines: {spans: {receivers: [sentry], exporters: [nop]}}}":                                                                    {"service", "spans"},
+		receiver + exporter + "service: {pipelines: {log: {receivers: [sentry], exporters: [nop]}}}":                                                                      {"service::pipelines", `"log"`, `"logs"`},
+		receiver + exporter + "service: {pipelines: {logs: {receivers: [other], exporters: [nop]}}}":                                                                      {"service::pipelines::logs", `"other"`},
+		receiver + exporter + "service: {pipelines: {logs: {receivers: [sentry], exporters: [other]}}}":                                                                   {"service::pipelines::logs", `"other"`},
+		receiver + exporter + "service: {pipelines: {logs: {receivers: [sentry], processors: [other], exporters: [nop]}}}":                                                {"service::pipelines::logs", `"other"`},
+		receiver + exporter + "service: {pipelines: {logs: {receivers: [sentry]}}}":                                                                                       {"logs", "exporter"},
+		receiver + exporter + "service: {pipelines: {logs: {exporters: [nop]}}}":                                                                                          {"logs", "receiver"},
+		receiver + exporter + "service: {extensions: [other], pipelines: {logs: {receivers: [sentry], exporters: [nop]}}}":                                                {"service::extensions", `"other"`},
+		receiver + exporter + "service: {piplines: {logs: {receivers: [sentry], exporters: [nop]}}}":                                                                      {"service", "piplines"},
+		receiver + exporter + "service: {telemetry: {logs: {level: loud}}, pipelines: {logs: {receivers: [sentry], exporters: [nop]}}}":                                   {"telemetry", "loud"},
+		"receivers: {sentri: }\n" + exporter + "service: {pipelines: {logs: {receivers: [sentri], exporters: [nop]}}}":                                                    {"receivers", `"sentri"`, "sentry"},
+		"receivers: {sentry/: }\n" + exporter + "service: {pipelines: {logs: {receivers: [sentry/], exporters: [nop]}}}":                                                  {"receivers", "sentry/"},
+		"recievers: {sentry: }\n" + exporter + "service: {pipelines: {logs: {receivers: [sentry], exporters: [nop]}}}":                                                    {"recievers", "receivers"},
+		receiver + exporter + "processors: {profile_transform: }\nservice: {pipelines: {logs: {receivers: [sentry], processors: [profile_transform], exporters: [nop]}}}": {"profile_transform", "logs"},
+	} {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
+		output, err := exec.CommandContext(t.Context(), harness.Binary(t), "validate", "--config", file, harness.ProfilesGate).CombinedOutput()
+		assert.Error(t, err, config)
+		for _, fact := range facts {
+			assert.Contains(t, string(output), fact, config)
+		}
+	}
+}
+
 // TestLockedStorage: a second collector with the same storage says why it does not start.
 func TestLockedStorage(t *testing.T) {
 	const exporter, processor = "sending_queue: {storage: file_storage}", "storage: file_storage"
