@@ -55,8 +55,10 @@ var (
 // check checks a value for the type t. size reports whether a number is a size in bytes.
 func (m *mistakes) check(t reflect.Type, value any, path string, size bool) {
 	t, optional := valueType(t)
-	if value == nil {
-		return // the default applies
+	switch value.(type) {
+	case bool, string, int, int64, uint64, float64, map[string]any, []any:
+	default:
+		return // nil, so that the default applies, or not from YAML
 	}
 	isMap := reflect.TypeOf(value).Kind() == reflect.Map
 	switch kind := t.Kind(); {

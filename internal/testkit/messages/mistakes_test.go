@@ -10,10 +10,18 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
+	"go.yaml.in/yaml/v3"
 
+	"github.com/otelcol-sentry/otelcol-sentry/fastgzipextension"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/otlplimitextension"
+	"github.com/otelcol-sentry/otelcol-sentry/profiledialectextension"
+	"github.com/otelcol-sentry/otelcol-sentry/profiletransformprocessor"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryexporter"
 	"github.com/otelcol-sentry/otelcol-sentry/sentryreceiver"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor"
 )
 
 // TestMistakes: "validate" rejects each mistake, with the facts that the user needs: the key, the
@@ -38,6 +46,27 @@ func TestLegal(t *testing.T) {
 		_, err := validate(t, l.entry(), "")
 		assert.NoError(t, err, "%s %s: %s", l.component, l.config, l.reason)
 		assert.NotEmpty(t, l.reason)
+	}
+}
+
+// TestPrintedConfigurations: what the collector prints as a configuration is one: all keys of our
+// components and of the collector's settings in them are known, with values of the right types.
+func TestPrintedConfigurations(t *testing.T) {
+	for _, factory := range []component.Factory{
+		measurereceiver.NewFactory(), sentryreceiver.NewFactory(), profiletransformprocessor.NewFactory(), symbolicateprocessor.NewFactory(),
+		profileviewerexporter.NewFactory(), sentryexporter.NewFactory(), fastgzipextension.NewFactory(), otlplimitextension.NewFactory(),
+		profiledialectextension.NewFactory(), sentryteeextension.NewFactory(),
+	} {
+		printed := confmap.New()
+		require.NoError(t, printed.Marshal(factory.CreateDefaultConfig()))
+		text, err := yaml.Marshal(printed.ToStringMap())
+		require.NoError(t, err)
+		retrieved, err := confmap.NewRetrievedFromYAML(text)
+		require.NoError(t, err)
+		read, err := retrieved.AsConf()
+		require.NoError(t, err)
+		again := factory.CreateDefaultConfig()
+		assert.NoError(t, read.Unmarshal(&again), "%s", factory.Type())
 	}
 }
 
