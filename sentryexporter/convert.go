@@ -43,8 +43,8 @@ func (e *sentryExporter) convertTraces(ctx context.Context, traces ptrace.Traces
 
 func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) []*request {
 	export := toitems.FromLogs(logs, toitems.LogOptions{
-		Options:     toitems.Options{ExportOptions: e.exportOptions()},
-		MinSeverity: e.cfg.Logs.minNumber(),
+		ExportOptions: e.exportOptions(),
+		MinSeverity:   e.cfg.Logs.minNumber(),
 	})
 	e.telemetry.lost(ctx, e.telemetry.logsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)
@@ -53,8 +53,8 @@ func (e *sentryExporter) convertLogs(ctx context.Context, logs plog.Logs) []*req
 
 func (e *sentryExporter) convertMetrics(ctx context.Context, metrics pmetric.Metrics) []*request {
 	export := toitems.FromMetrics(metrics, toitems.MetricOptions{
-		Options:  toitems.Options{ExportOptions: e.exportOptions()},
-		Selected: e.selected, Buckets: e.cfg.Metrics.Buckets, Exemplars: e.cfg.Metrics.Exemplars,
+		ExportOptions: e.exportOptions(),
+		Selected:      e.selected, Buckets: e.cfg.Metrics.Buckets, Exemplars: e.cfg.Metrics.Exemplars,
 	})
 	e.telemetry.lost(ctx, e.telemetry.pointsDiscarded, export.Lost)
 	e.telemetry.fieldsLost(ctx, export.Flaws)

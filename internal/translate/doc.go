@@ -36,7 +36,7 @@
 //	trace_metric, session, check_in,
 //	client_report, measurements          →  metric points      metrics.go, metric_groups.go,
 //	                                                           sessions.go, measurements.go
-//	span status                          →  status             span_status.go
+//	span status                          →  status             traces.go
 //	breadcrumbs                          →  an attribute       log_event.go
 //	measurements of a transaction        →  an attribute       measurements.go
 //
@@ -63,7 +63,7 @@
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //	log records         →  log containers          toitems/logs.go
-//	records of items    →  the same items          toitems/log_event.go, log_exceptions.go, small_items.go
+//	records of items    →  the same items          toitems/log_event.go, logs.go
 //	data points         →  trace_metric            toitems/metrics.go
 //	receiver's metrics  →  sessions, client_report toitems/own_metrics.go
 //

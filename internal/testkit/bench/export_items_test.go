@@ -35,7 +35,7 @@ type itemExport struct {
 	own, structs func() [][]byte
 }
 
-var itemOptions = toitems.Options{ExportOptions: tosentry.ExportOptions{SDK: exportOptions.SDK, ReceivedNano: 1_795_225_000_000_000_000}}
+var itemOptions = tosentry.ExportOptions{SDK: exportOptions.SDK, ReceivedNano: 1_795_225_000_000_000_000}
 
 func itemExports() (all []itemExport) {
 	items, err := payload.Items()
@@ -48,7 +48,7 @@ func itemExports() (all []itemExport) {
 	}
 	metrics := payload.Metrics()
 	all = append(all, itemExport{"metrics", func() [][]byte {
-		return payloads(toitems.FromMetrics(metrics, toitems.MetricOptions{Options: itemOptions}))
+		return payloads(toitems.FromMetrics(metrics, toitems.MetricOptions{ExportOptions: itemOptions}))
 	}, structs(rival.MarshalMetrics, metrics)})
 	events, err := payload.Events()
 	must(err)
@@ -66,7 +66,9 @@ func itemExports() (all []itemExport) {
 }
 
 func ownLogs(logs plog.Logs) func() [][]byte {
-	return func() [][]byte { return payloads(toitems.FromLogs(logs, toitems.LogOptions{Options: itemOptions})) }
+	return func() [][]byte {
+		return payloads(toitems.FromLogs(logs, toitems.LogOptions{ExportOptions: itemOptions}))
+	}
 }
 
 func structs[M any](marshal func(M) ([][]byte, error), message M) func() [][]byte {

@@ -182,19 +182,17 @@ func envelopeOf(t *testing.T, request golden.Request) *sentry.Envelope {
 
 // translated returns the items of a message.
 func translated(message any, spansOnly bool) tosentry.Export {
-	o := toitems.Options{
-		ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, SpansOnly: spansOnly},
-	}
+	o := tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, SpansOnly: spansOnly}
 	switch data := message.(type) {
 	case pprofile.Profiles:
-		return tosentry.ProfilesToChunks(data, o.ExportOptions)
+		return tosentry.ProfilesToChunks(data, o)
 	case ptrace.Traces:
-		return tosentry.TracesToTransactions(data, o.ExportOptions)
+		return tosentry.TracesToTransactions(data, o)
 	case plog.Logs:
 		o.ReceivedNano = 1_795_225_000_000_000_000
-		return toitems.FromLogs(data, toitems.LogOptions{Options: o})
+		return toitems.FromLogs(data, toitems.LogOptions{ExportOptions: o})
 	}
-	return toitems.FromMetrics(message.(pmetric.Metrics), toitems.MetricOptions{Options: o})
+	return toitems.FromMetrics(message.(pmetric.Metrics), toitems.MetricOptions{ExportOptions: o})
 }
 
 // leaf is a scalar in a JSON value.

@@ -47,13 +47,6 @@ func profileFrames(b *dictionary.Builder, images *imageMap, p *profile.Profile) 
 	return t
 }
 
-// chunkFrames returns the translator for a V2 chunk, which does not state its architecture.
-func chunkFrames(b *dictionary.Builder, images *imageMap, c *profile.Chunk) *frameTranslator {
-	t := newFrameTranslator(b, images, c.Frames, c.Platform)
-	t.tagged = c.Platform == "cocoa"
-	return t
-}
-
 // untranslated marks a stack that no sample has referred to yet.
 const untranslated = -1
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -74,12 +75,7 @@ func (m *imageMap) find(address uint64, tagged bool) (dictionary.MappingIndex, u
 }
 
 func (m *imageMap) mapping(address uint64) dictionary.MappingIndex {
-	after, _ := slices.BinarySearchFunc(m.ranges, address, func(r imageRange, a uint64) int {
-		if r.start <= a {
-			return -1
-		}
-		return 1
-	})
+	after := sort.Search(len(m.ranges), func(i int) bool { return m.ranges[i].start > address })
 	if after == 0 || address >= m.ranges[after-1].limit {
 		return 0
 	}

@@ -255,7 +255,7 @@ func shiftToFit(indices []int) (shift int) {
 	if len(indices) == 0 {
 		return 0
 	}
-	low, high := indexRange(indices)
+	low, high := slices.Min(indices), slices.Max(indices)
 	for high>>shift-low>>shift >= maxHistogramBuckets {
 		shift++
 	}
@@ -266,19 +266,11 @@ func fillBuckets(buckets pmetric.ExponentialHistogramDataPointBuckets, indices [
 	if len(indices) == 0 {
 		return
 	}
-	low, high := indexRange(indices)
+	low, high := slices.Min(indices), slices.Max(indices)
 	counts := make([]uint64, high>>shift-low>>shift+1)
 	for _, i := range indices {
 		counts[i>>shift-low>>shift]++
 	}
 	buckets.SetOffset(int32(low >> shift))
 	buckets.BucketCounts().FromRaw(counts)
-}
-
-func indexRange(indices []int) (low, high int) {
-	low, high = indices[0], indices[0]
-	for _, i := range indices {
-		low, high = min(low, i), max(high, i)
-	}
-	return low, high
 }

@@ -4,6 +4,7 @@ package fromsentry
 
 import (
 	"iter"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -143,12 +144,7 @@ func (src Source) recallService(resource pcommon.Map) {
 }
 
 func (src Source) configures(key string) bool {
-	for i := range src.Resource {
-		if src.Resource[i].Key == key {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(src.Resource, func(a Attribute) bool { return a.Key == key })
 }
 
 // AdoptedWeight returns the memory of the attributes that a resource gains.

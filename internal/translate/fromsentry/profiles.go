@@ -4,6 +4,7 @@ package fromsentry
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -37,8 +38,7 @@ func fillProfile(profile pprofile.Profile, attributes *attributeList, p *sentryp
 	attributes.transaction(p.Transaction)
 	attributes.measurements(p.Measurements, attr.KeyElapsed)
 
-	_, last := timeRange(p.Samples.Time)
-	setTimeRange(profile, start, start+last)
+	setTimeRange(profile, start, start+slices.Max(p.Samples.Time)) // Java sends times out of order
 
 	images := newImageMap(attributes.b, p.DebugMeta.Images)
 	translateSamples(profile, &p.Sampled, start, profileFrames(attributes.b, images, p))
@@ -65,11 +65,12 @@ func fillChunk(profile pprofile.Profile, attributes *attributeList, c *sentrypro
 	attributes.text(semconv.SentryProfilerID, attr.SimpleID(c.ProfilerID))
 	attributes.measurements(c.Measurements, attr.KeyTimestamp)
 
-	first, last := timeRange(c.Samples.Time)
-	setTimeRange(profile, first, last)
+	setTimeRange(profile, slices.Min(c.Samples.Time), slices.Max(c.Samples.Time))
 
 	images := newImageMap(attributes.b, c.DebugMeta.Images)
-	translateSamples(profile, &c.Sampled, 0, chunkFrames(attributes.b, images, c))
+	frames := newFrameTranslator(attributes.b, images, c.Frames, c.Platform)
+	frames.tagged = c.Platform == "cocoa" // a chunk does not state its architecture
+	translateSamples(profile, &c.Sampled, 0, frames)
 	attributes.images(images.unmapped())
 }
 
@@ -134,14 +135,8 @@ func (l *attributeList) text(key, text string) {
 	}
 }
 
-// decimal adds an int if the text is the canonical decimal form of an int64, else a string: thread
-// IDs are numbers in OpenTelemetry's conventions, but any text in Sentry's.
-func (l *attributeList) decimal(key, text string) {
-	if text != "" {
-		l.add(key, decimalValue(text), "")
-	}
-}
-
+// decimalValue is an int if the text is the canonical decimal form of an int64, else a string:
+// thread IDs are numbers in OpenTelemetry's conventions, but any text in Sentry's.
 func decimalValue(text string) dictionary.Value {
 	if number, ok := attr.CanonicalInt(text); ok {
 		return dictionary.IntValue(number)
@@ -169,7 +164,9 @@ func (l *attributeList) transaction(t *sentryprofile.ProfileTransaction) {
 	l.text(semconv.SentryTransactionID, attr.SimpleID(t.ID))
 	l.text(semconv.SentrySegmentName, t.Name)
 	l.text(semconv.SentrySegmentID, t.SegmentID)
-	l.decimal(semconv.SentryActiveThreadID, t.ActiveThreadID.Text)
+	if id := t.ActiveThreadID.Text; id != "" {
+		l.add(semconv.SentryActiveThreadID, decimalValue(id), "")
+	}
 	l.uint(semconv.SentryTransactionRelativeStart, t.RelativeStartNS, attr.UnitNanoseconds)
 	l.uint(semconv.SentryTransactionRelativeEnd, t.RelativeEndNS, attr.UnitNanoseconds)
 	l.uint(semconv.SentryTransactionRelativeCPUStart, t.RelativeCPUStartMS, attr.UnitMilliseconds)

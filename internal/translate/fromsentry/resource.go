@@ -135,8 +135,8 @@ func deref(text *string) string {
 	return *text
 }
 
-func transactionIdentity(t *event.Transaction, src Source) attr.Identity {
-	return completed(attr.Identity{Platform: t.Platform, Release: t.Release, Dist: t.Dist, Environment: t.Environment, Sdk: t.SDK.ClientSDK}, src)
+func eventIdentity(e *event.ErrorEvent, src Source) attr.Identity {
+	return completed(attr.Identity{Platform: e.Platform, Release: e.Release, Dist: e.Dist, Environment: e.Environment, Sdk: e.SDK.ClientSDK}, src)
 }
 
 // standaloneIdentity returns the identity of a span without a transaction. Browsers state the

@@ -111,18 +111,7 @@ func Anchor(p *profile.Profile, src Source) uint64 {
 	case p.Samples.Len() == 0: // an Android profile with measurements only
 		return src.ReceivedNano
 	}
-	_, last := timeRange(p.Samples.Time)
-	return src.ReceivedNano - min(last, src.ReceivedNano)
-}
-
-// timeRange returns the earliest and the latest time of a non-empty list. Java sends times out of
-// order.
-func timeRange(times []uint64) (first, last uint64) {
-	first, last = times[0], times[0]
-	for _, t := range times {
-		first, last = min(first, t), max(last, t)
-	}
-	return first, last
+	return src.ReceivedNano - min(slices.Max(p.Samples.Time), src.ReceivedNano)
 }
 
 // unixNano converts an instant of the client's clock, and corrects it if src.CorrectDrift is set.

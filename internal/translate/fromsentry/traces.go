@@ -3,6 +3,9 @@
 package fromsentry
 
 import (
+	"strconv"
+	"strings"
+
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
@@ -15,7 +18,7 @@ import (
 // TransactionToTraces translates a transaction: its root span, with the event fields of the
 // transaction, and its other spans in order.
 func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
-	out, spans := newTraces(transactionIdentity(t, src), src)
+	out, spans := newTraces(eventIdentity(&t.ErrorEvent, src), src)
 	spans.EnsureCapacity(1 + len(t.Spans))
 	stated := TransactionProfiling(t, src)
 
@@ -30,7 +33,9 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 		span := spans.AppendEmpty()
 		fillSpan(span, &t.Spans[i], stated, src)
 		if t.Root != nil {
-			putDefault(span.Attributes(), semconv.SentrySegmentID, t.Root.SpanID)
+			if _, stated := span.Attributes().Get(semconv.SentrySegmentID); !stated {
+				attr.PutText(span.Attributes(), semconv.SentrySegmentID, t.Root.SpanID)
+			}
 		}
 	}
 	removePersonalFromSpans(spans, src)
@@ -177,13 +182,6 @@ func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Sourc
 	}
 }
 
-// putDefault sets a text unless the key exists.
-func putDefault(attrs pcommon.Map, key, text string) {
-	if _, taken := attrs.Get(key); !taken {
-		attr.PutText(attrs, key, text)
-	}
-}
-
 func putLinks(links ptrace.SpanLinkSlice, sent []event.SpanLink, src Source) {
 	for i := range sent {
 		link := links.AppendEmpty()
@@ -297,4 +295,92 @@ func removePersonalFromSpans(spans ptrace.SpanSlice, src Source) {
 			attr.RemovePersonal(link.Attributes())
 		}
 	}
+}
+
+// statusAliases maps old names to current names, as ingest does (relay-base-schema/src/spans.rs).
+var statusAliases = map[string]string{"success": "ok", "failure": "internal_error", "unknown_error": "internal_error"}
+
+// statusName returns the name of a status that is the number of a gRPC code, or the text itself.
+func statusName(sent string) string {
+	if sent != "" && sent[0] <= '9' { // a failing Atoi would be slower than the rest of setStatus
+		if code, err := strconv.Atoi(sent); err == nil && code >= 0 && code < len(attr.StatusNames) {
+			return attr.StatusNames[code]
+		}
+	}
+	return sent
+}
+
+// setStatus sets the status: ok becomes Ok, and a missing status Unset. All others become Error,
+// with the span's own message or Sentry's name of the status. Streamed spans have only "error",
+// without a message.
+func setStatus(status ptrace.Status, sent, message string) {
+	name := statusName(strings.ToLower(sent))
+	if alias, old := statusAliases[name]; old {
+		name = alias
+	}
+	switch name {
+	case "", "unset":
+		return
+	case "ok":
+		status.SetCode(ptrace.StatusCodeOk)
+		return
+	case "error":
+		name = ""
+	}
+	status.SetCode(ptrace.StatusCodeError)
+	status.SetMessage(attr.FirstText(message, name))
+}
+
+// opKinds maps prefixes of operations to span kinds. Longer prefixes come first.
+// https://develop.sentry.dev/sdk/telemetry/traces/span-operations/
+var opKinds = []struct {
+	op   string
+	kind ptrace.SpanKind
+}{
+	{"http.server", ptrace.SpanKindServer},
+	{"http.client", ptrace.SpanKindClient},
+	{"rpc.server", ptrace.SpanKindServer},
+	{"rpc.client", ptrace.SpanKindClient},
+	{"grpc.server", ptrace.SpanKindServer},
+	{"grpc.client", ptrace.SpanKindClient},
+	{"websocket.server", ptrace.SpanKindServer},
+	{"graphql.server", ptrace.SpanKindServer},
+	{"db", ptrace.SpanKindClient},
+	{"queue.publish", ptrace.SpanKindProducer},
+	{"queue.create", ptrace.SpanKindProducer},
+	{"queue.submit", ptrace.SpanKindProducer}, // Python: queue.submit.celery
+	{"queue.process", ptrace.SpanKindConsumer},
+	{"queue.receive", ptrace.SpanKindConsumer},
+	{"queue.task", ptrace.SpanKindConsumer}, // Python: queue.task.celery
+	{"function.aws", ptrace.SpanKindServer},
+	{"function.gcp", ptrace.SpanKindServer},
+}
+
+// spanKind returns the stated kind of a span, else the kind of its operation. Most operations are
+// internal. Without an operation, the kind is unspecified.
+func spanKind(stated, op string) ptrace.SpanKind {
+	if kind, known := attr.SpanKinds[strings.ToLower(stated)]; known {
+		return kind
+	}
+	if op == "" {
+		return ptrace.SpanKindUnspecified
+	}
+	for _, known := range opKinds {
+		if rest, found := strings.CutPrefix(op, known.op); found && (rest == "" || rest[0] == '.') {
+			return known.kind
+		}
+	}
+	return ptrace.SpanKindInternal
+}
+
+// isPersonalOnSpan extends attr.IsPersonal. Peer addresses on server spans are those of clients; on
+// other spans, they belong to the application's infrastructure.
+func isPersonalOnSpan(key string, kind ptrace.SpanKind) bool {
+	if kind == ptrace.SpanKindServer {
+		switch key {
+		case semconv.NetPeerIP, semconv.NetSockPeerAddr, semconv.NetworkPeerAddress:
+			return true
+		}
+	}
+	return attr.IsPersonal(key)
 }

@@ -70,3 +70,14 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 	}
 	return crumbs
 }
+
+// logCrumbs adds the log records to the breadcrumbs of their traces, except those with an
+// exception, which are events.
+func (s *service) logCrumbs(crumbs map[pcommon.TraceID][]crumb) {
+	for _, log := range s.logs {
+		if log.TraceID().IsEmpty() || attr.IsException(log.Attributes()) {
+			continue
+		}
+		crumbs[log.TraceID()] = append(crumbs[log.TraceID()], newCrumb(timeOf(log), "log", attr.Clip(log.Body().AsString(), maxExtra)))
+	}
+}

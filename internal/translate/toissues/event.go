@@ -162,23 +162,56 @@ func (e *exporter) fillFromSpan(out *sentryevent.ErrorEvent, r *record) {
 		out.Transaction = attr.Clip(request.Name(), maxTagValue)
 		out.Request = e.request(request.Attributes(), request.Kind())
 	}
-	user := e.user(span.Attributes())
+	out.User = e.user(span.Attributes(), request.Attributes(), request.Kind())
+}
+
+// fillFromLog sets the fields that only a log record states.
+func (e *exporter) fillFromLog(out *sentryevent.ErrorEvent, r *record, message string) {
+	out.User = e.user(r.attrs, r.attrs, 0)
+	out.Request = e.request(r.attrs, 0)
+	if number := r.log.SeverityNumber(); number > 0 {
+		out.Level = levels[min(int(number-1)/4, len(levels)-1)]
+	}
+	if route := attr.TextOf(r.attrs, semconv.HTTPRoute); route != "" {
+		out.Transaction = attr.Clip(strings.TrimPrefix(attr.TextOf(r.attrs, semconv.HTTPRequestMethod)+" "+route, " "), maxTagValue)
+	}
+	if body := r.log.Body().AsString(); body != "" && body != message {
+		out.Message.Formatted = attr.Clip(body, maxValue)
+		out.Message.Template = attr.Clip(attr.TextOf(r.attrs, semconv.SentryMessageTemplate), maxValue)
+	}
+}
+
+// levels are the levels of events. Each corresponds to four severity numbers of OpenTelemetry.
+var levels = [6]string{"debug", "debug", "info", "warning", "error", "fatal"}
+
+// user returns the user that the attributes of a span or a log record and those of the request
+// state, or nil if the events of the message may not repeat it.
+func (e *exporter) user(own, request pcommon.Map, kind ptrace.SpanKind) []sentryevent.NamedValue {
+	user := e.statedUser(own)
 	if sentryevent.Member(user, "id") == nil { // instrumentations state the user on the span of the request
-		for _, member := range e.user(request.Attributes()) {
+		for _, member := range e.statedUser(request) {
 			if sentryevent.Member(user, member.Name) == nil {
 				user = append(user, member)
 			}
 		}
 	}
-	if request.Kind() != ptrace.SpanKindClient {
-		user = e.withAddress(user, request.Attributes())
+	// OpenTelemetry also states host names as addresses, which Sentry rejects.
+	if address := attr.TextOf(request, semconv.ClientAddress); kind != ptrace.SpanKindClient && e.options.IncludePII && isIPAddress(address) {
+		user = append(user, sentryevent.NamedValue{Name: "ip_address", Value: attr.JsonString(address)})
 	}
-	out.User = e.bounded(user)
+	size := 0
+	for _, member := range user {
+		size += len(member.Name) + len(member.Value)
+	}
+	if len(user) == 0 || !e.spend(size, "user") {
+		return nil
+	}
+	return user
 }
 
-// user returns the user that attributes state: without include_pii, only the ID. enduser.id may be
-// an e-mail address.
-func (e *exporter) user(attrs pcommon.Map) []sentryevent.NamedValue {
+// statedUser returns the user that attributes state: without include_pii, only the ID. enduser.id
+// may be an e-mail address.
+func (e *exporter) statedUser(attrs pcommon.Map) []sentryevent.NamedValue {
 	scratch := new(attr.Scratch)
 	user := tosentry.AppendUser(nil, attrs, false, scratch)
 	if !e.options.IncludePII {
@@ -187,28 +220,6 @@ func (e *exporter) user(attrs pcommon.Map) []sentryevent.NamedValue {
 	if id := attr.TextOf(attrs, semconv.EnduserID); id != "" && attr.TextOf(attrs, semconv.UserID) == "" {
 		user = slices.DeleteFunc(user, func(member sentryevent.NamedValue) bool { return member.Name == "id" })
 		user = append(user, sentryevent.NamedValue{Name: "id", Value: scratch.Text(id)})
-	}
-	return user
-}
-
-// withAddress adds the client of a request. OpenTelemetry also states host names, which Sentry
-// rejects.
-func (e *exporter) withAddress(user []sentryevent.NamedValue, request pcommon.Map) []sentryevent.NamedValue {
-	address := attr.TextOf(request, semconv.ClientAddress)
-	if !e.options.IncludePII || !isIPAddress(address) {
-		return user
-	}
-	return append(user, sentryevent.NamedValue{Name: "ip_address", Value: attr.JsonString(address)})
-}
-
-// bounded returns the user, or nil if the events of the message may not repeat it.
-func (e *exporter) bounded(user []sentryevent.NamedValue) []sentryevent.NamedValue {
-	size := 0
-	for _, member := range user {
-		size += len(member.Name) + len(member.Value)
-	}
-	if len(user) == 0 || !e.spend(size, "user") {
-		return nil
 	}
 	return user
 }
@@ -243,25 +254,20 @@ func (e *exporter) request(attrs pcommon.Map, kind ptrace.SpanKind) *sentryevent
 
 // fingerprint returns all parts of the fingerprint or none: a part of them would merge issues.
 func (e *exporter) fingerprint(r *record) (parts []string) {
-	size := 0
-	for _, part := range fingerprintOf(r.attrs, r.owner) {
-		parts = append(parts, attr.Clip(part, maxTagValue))
-		size += len(parts[len(parts)-1])
-	}
-	if len(parts) == 0 || !e.spend(size, "fingerprint") {
-		return nil
-	}
-	return parts
-}
-
-func fingerprintOf(places ...pcommon.Map) (parts []string) {
-	for _, attrs := range places {
-		if value, ok := attrs.Get(semconv.SentryFingerprint); ok && value.Type() == pcommon.ValueTypeSlice && value.Slice().Len() <= maxAlsoOn {
-			for _, part := range value.Slice().All() {
-				parts = append(parts, part.AsString())
-			}
-			return parts
+	for _, attrs := range []pcommon.Map{r.attrs, r.owner} {
+		value, ok := attrs.Get(semconv.SentryFingerprint)
+		if !ok || value.Type() != pcommon.ValueTypeSlice || value.Slice().Len() > maxAlsoOn {
+			continue
 		}
+		size := 0
+		for _, part := range value.Slice().All() {
+			parts = append(parts, attr.Clip(part.AsString(), maxTagValue))
+			size += len(parts[len(parts)-1])
+		}
+		if len(parts) == 0 || !e.spend(size, "fingerprint") {
+			return nil
+		}
+		return parts
 	}
 	return nil
 }
@@ -369,15 +375,16 @@ func (s *service) repeatedSize() int {
 
 // contexts returns the SDK that recorded the exception, and the other spans with the same failure.
 func (r *record) contexts() []sentryevent.NamedValue {
+	put := func(m pcommon.Map, name, key string) {
+		attr.PutShared(m, name, attr.Clip(attr.TextOf(r.resource, key), attr.MaxNameBytes))
+	}
 	value := pcommon.NewValueMap()
 	resource := value.Map().PutEmptyMap("resource")
 	for _, key := range []string{
 		semconv.TelemetrySDKName, semconv.TelemetrySDKVersion, semconv.TelemetrySDKLanguage, semconv.ServiceNamespace, semconv.ServiceName,
 		semconv.ServiceVersion, semconv.ServiceInstanceID,
 	} {
-		if content := attr.TextOf(r.resource, key); content != "" {
-			resource.PutStr(key, attr.Clip(content, attr.MaxNameBytes))
-		}
+		put(resource, key, key)
 	}
 	if len(r.alsoOn) > 0 {
 		spans := value.Map().PutEmptySlice("also_on")
@@ -386,12 +393,9 @@ func (r *record) contexts() []sentryevent.NamedValue {
 		}
 	}
 	contexts := []sentryevent.NamedValue{{Name: "otel", Value: attr.JsonOf(value)}}
-	if name := attr.TextOf(r.resource, semconv.ProcessRuntimeName); name != "" {
-		runtime := pcommon.NewValueMap()
-		runtime.Map().PutStr("name", attr.Clip(name, attr.MaxNameBytes))
-		if version := attr.TextOf(r.resource, semconv.ProcessRuntimeVersion); version != "" {
-			runtime.Map().PutStr("version", attr.Clip(version, attr.MaxNameBytes))
-		}
+	runtime := pcommon.NewValueMap()
+	if put(runtime.Map(), "name", semconv.ProcessRuntimeName); runtime.Map().Len() > 0 {
+		put(runtime.Map(), "version", semconv.ProcessRuntimeVersion)
 		contexts = append(contexts, sentryevent.NamedValue{Name: "runtime", Value: attr.JsonOf(runtime)})
 	}
 	return contexts

@@ -3,6 +3,7 @@
 package toissues
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -284,19 +285,10 @@ func isNativeLibrary(f *stacktext.Frame, file string) bool {
 		return true
 	}
 	name := strings.TrimLeft(f.Function, "<&")
-	for _, prefix := range []string{"std::", "core::", "alloc::", "__libc", "_start", "rust_begin_unwind"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return f.Function == ""
+	return f.Function == "" || slices.ContainsFunc([]string{"std::", "core::", "alloc::", "__libc", "_start", "rust_begin_unwind"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 func containsAny(text string, parts ...string) bool {
-	for _, part := range parts {
-		if strings.Contains(text, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
 }

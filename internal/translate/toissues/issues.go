@@ -89,6 +89,52 @@ func FromTraces(traces ptrace.Traces, o Options) Export {
 	return e.export()
 }
 
+// notSpan is the span of exceptions in log records.
+const notSpan = -1
+
+// FromLogs creates events from log records with exceptions. It ignores the records of Sentry's
+// items, which are sent as these items.
+func FromLogs(logs plog.Logs, o Options) Export {
+	if o.FromLogs == None {
+		return Export{}
+	}
+	e := exporter{options: o, copies: attr.ExportBound(new(plog.ProtoMarshaler).LogsSize(logs)) / 2}
+	for _, resource := range logs.ResourceLogs().All() {
+		e.collectLogs(resource)
+	}
+	return e.export()
+}
+
+func (e *exporter) collectLogs(logs plog.ResourceLogs) {
+	resource := logs.Resource().Attributes()
+	s := &service{Identity: tosentry.ReadIdentity(resource), resource: resource}
+	ofSDK := hasSentrySDK(resource)
+	for _, scope := range logs.ScopeLogs().All() {
+		for _, log := range scope.LogRecords().All() {
+			s.logs = append(s.logs, log)
+			attrs := log.Attributes()
+			switch {
+			case !attr.IsException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
+			case e.options.SkipIfSentrySDK && ofSDK:
+				e.Lose(ReasonSentrySDK, 1)
+			default:
+				e.records = append(e.records, &record{
+					service: s, traceID: log.TraceID(), spanID: log.SpanID(), span: notSpan, log: log, owner: pcommon.NewMap(), at: timeOf(log), attrs: attrs,
+				})
+			}
+		}
+	}
+}
+
+// hasSentrySDK reports whether the application has one of Sentry's SDKs.
+func hasSentrySDK(resource pcommon.Map) bool {
+	return tosentry.IsFromSentry(resource) || strings.HasPrefix(attr.TextOf(resource, semconv.TelemetrySDKName), "sentry")
+}
+
+func timeOf(log plog.LogRecord) pcommon.Timestamp {
+	return cmp.Or(log.Timestamp(), log.ObservedTimestamp())
+}
+
 func (e *exporter) export() Export {
 	for _, r := range e.failures() {
 		e.Events = append(e.Events, e.event(r))

@@ -46,7 +46,7 @@ func TestOutputIsBounded(t *testing.T) {
 					record.Attributes().PutStr(semconv.SentryItemType, "event")
 				}
 			}
-			requireBound(t, FromLogs(logs, LogOptions{Options: options}), new(plog.ProtoMarshaler).LogsSize(logs))
+			requireBound(t, FromLogs(logs, LogOptions{ExportOptions: options}), new(plog.ProtoMarshaler).LogsSize(logs))
 
 			metrics := pmetric.NewMetrics()
 			ofMetrics := metrics.ResourceMetrics().AppendEmpty()
@@ -90,7 +90,7 @@ func TestSmallEventsAreBounded(t *testing.T) {
 		for range 5000 {
 			records.AppendEmpty().Attributes().PutStr(semconv.SentryItemType, item)
 		}
-		export := FromLogs(logs, LogOptions{Options: options})
+		export := FromLogs(logs, LogOptions{ExportOptions: options})
 		require.Len(t, export.Items, records.Len())
 		requireBound(t, export, new(plog.ProtoMarshaler).LogsSize(logs))
 	}
@@ -131,7 +131,7 @@ func FuzzFromLogs(f *testing.F) {
 		}
 		before, err := new(plog.ProtoMarshaler).MarshalLogs(logs)
 		require.NoError(t, err)
-		export := FromLogs(logs, LogOptions{Options: options})
+		export := FromLogs(logs, LogOptions{ExportOptions: options})
 		after, err := new(plog.ProtoMarshaler).MarshalLogs(logs)
 		require.NoError(t, err)
 		require.Equal(t, before, after, "the input has changed")

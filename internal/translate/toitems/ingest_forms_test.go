@@ -64,7 +64,7 @@ func formThereAndBack(t *testing.T, members string) (payload []byte, body string
 	require.NoError(t, err, members)
 	logs := fromsentry.EventToLogs(e, fromsentry.Source{ProjectID: "1", IncludePII: true, ReceivedNano: receivedNano})
 	body = logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Body().AsString()
-	export := FromLogs(logs, LogOptions{Options: options})
+	export := FromLogs(logs, LogOptions{ExportOptions: options})
 	require.Len(t, export.Items, 1, members)
 	return payload, body, export.Items[0].Payload
 }

@@ -3,6 +3,7 @@
 package toitems
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 
@@ -17,10 +18,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-type Options struct {
-	tosentry.ExportOptions
-}
-
 // Reasons for dropping data.
 const (
 	// ReasonItemContent: the record describes an item, such as an attachment, whose content the
@@ -33,7 +30,7 @@ const (
 // exporter translates one message.
 type exporter struct {
 	tosentry.Export
-	options Options
+	options tosentry.ExportOptions
 	copies  int        // number of bytes that items may still repeat, such as resource attributes
 	size    func() int // of the message; nil = already added to copies
 	memory
@@ -47,7 +44,7 @@ type memory struct {
 
 // newExporter returns an exporter for a message with the given size, which is slow to compute and
 // rarely needed.
-func newExporter(o Options, size func() int, m memory) exporter {
+func newExporter(o tosentry.ExportOptions, size func() int, m memory) exporter {
 	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size, memory: m}
 }
 
@@ -111,7 +108,7 @@ type source struct {
 
 // traceID returns the trace of an element. Sentry requires one, so elements without a trace share
 // one per process and hour, which lets Sentry show them together.
-func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *Options) (text string, synthetic bool) {
+func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *tosentry.ExportOptions) (text string, synthetic bool) {
 	if !id.IsEmpty() {
 		return attr.TraceText(id), false
 	}
@@ -138,8 +135,8 @@ func (e *exporter) timestamp(times ...pcommon.Timestamp) jsonscan.Timestamp {
 
 // newSource returns a source with its identity and its other resource attributes, for which
 // Sentry's format has no field except in the elements.
-func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *Options) *source {
-	id := tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, o.ExportOptions)
+func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, o *tosentry.ExportOptions) *source {
+	id := tosentry.InScope(tosentry.ReadIdentity(resource.Map), scope, *o)
 	return &source{Resource: resource, scope: scope, Identity: id, names: id.NameBytes()}
 }
 
@@ -181,21 +178,15 @@ func (e *exporter) withShared(all []event.Attribute, s *source, own pcommon.Map)
 		return all, nil
 	}
 	taken := keysOf(own)
+	if !slices.ContainsFunc(s.shared, func(a event.Attribute) bool { return taken(a.Key) }) {
+		return all, s.json
+	}
 	for i := range s.shared {
-		if taken(s.shared[i].Key) {
-			return appendMissing(all, s.shared, taken), nil
+		if !taken(s.shared[i].Key) {
+			all = append(all, s.shared[i])
 		}
 	}
-	return all, s.json
-}
-
-func appendMissing(all, shared []event.Attribute, taken func(key string) bool) []event.Attribute {
-	for i := range shared {
-		if !taken(shared[i].Key) {
-			all = append(all, shared[i])
-		}
-	}
-	return all
+	return all, nil
 }
 
 // keysOf returns a function that reports whether an attribute with a key exists.

@@ -20,7 +20,7 @@ import (
 )
 
 type LogOptions struct {
-	Options
+	tosentry.ExportOptions
 
 	MinSeverity plog.SeverityNumber // of records that become log elements; records without a severity have Info
 }
@@ -37,7 +37,7 @@ func FromLogs(logs plog.Logs, o LogOptions) tosentry.Export {
 }
 
 func (e *logExporter) export(logs plog.Logs, o LogOptions) tosentry.Export {
-	e.exporter = newExporter(o.Options, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }, e.memory)
+	e.exporter = newExporter(o.ExportOptions, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }, e.memory)
 	e.minSeverity = o.MinSeverity
 	e.Items = make([]tosentry.Outgoing, 0, min(logs.LogRecordCount(), sentry.MaxOutgoingLogs)) // an event is an item of its own
 	e.container = e.newContainer(sentry.ItemLog, sentry.ContentTypeLogs, sentry.MaxOutgoingLogs)
@@ -45,7 +45,7 @@ func (e *logExporter) export(logs plog.Logs, o LogOptions) tosentry.Export {
 	for _, resource := range logs.ResourceLogs().All() {
 		e.resource.Read(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeLogs().All() {
-			s := newSource(&e.resource, scope.Scope(), &o.Options)
+			s := newSource(&e.resource, scope.Scope(), &o.ExportOptions)
 			for _, record := range scope.LogRecords().All() {
 				e.record(record, s)
 			}
@@ -97,8 +97,7 @@ func (e *logExporter) reset() {
 
 func (e *logExporter) record(record plog.LogRecord, s *source) {
 	e.reset()
-	item, ok := record.Attributes().Get(semconv.SentryItemType)
-	switch kind := sentry.ItemType(itemType(item, ok)); kind {
+	switch kind := sentry.ItemType(attr.TextOf(record.Attributes(), semconv.SentryItemType)); kind {
 	case "":
 		e.log(record, s)
 	case sentry.ItemEvent, sentry.ItemFeedback:
@@ -110,13 +109,6 @@ func (e *logExporter) record(record plog.LogRecord, s *source) {
 	default:
 		e.Lose(ReasonItemContent, 1)
 	}
-}
-
-func itemType(value pcommon.Value, ok bool) string {
-	if !ok {
-		return ""
-	}
-	return value.AsString()
 }
 
 // log is the inverse of fromsentry.fillLog, for records of any origin.
@@ -218,4 +210,35 @@ func levelOf(record plog.LogRecord) (level, text string) {
 		return level, ""
 	}
 	return level, text
+}
+
+var (
+	checkInTaker    = attr.NewTaker(attr.FieldsOf(attr.CheckInFields, event.CheckIns))
+	userReportTaker = attr.NewTaker(attr.FieldsOf(attr.UserReportFields, event.UserReports))
+)
+
+// checkIn is the inverse of fromsentry.CheckInToLogs.
+func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
+	attrs, id := record.Attributes(), e.identity(s)
+	out := &event.CheckIn{
+		Platform: id.Platform, Release: id.Release, Environment: id.Environment, SDK: id.Sdk,
+		TraceID: attr.TraceText(record.TraceID()), SpanID: attr.SpanText(record.SpanID()),
+	}
+	if record.Timestamp() != 0 {
+		out.Timestamp = e.timestamp(record.Timestamp())
+	}
+	for key, value := range attrs.All() {
+		checkInTaker.Take(out, key, value, &e.scratch)
+	}
+	e.add(sentry.ItemCheckIn, "", event.CheckIns.Append(nil, out))
+}
+
+// userReport is the inverse of fromsentry.UserReportToLogs.
+func (e *logExporter) userReport(record plog.LogRecord) {
+	attrs := record.Attributes()
+	out := &event.UserReport{Comments: record.Body().AsString()}
+	for key, value := range attrs.All() {
+		userReportTaker.Take(out, key, value, &e.scratch)
+	}
+	e.add(sentry.ItemUserReport, out.EventID, event.UserReports.Append(nil, out))
 }

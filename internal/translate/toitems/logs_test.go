@@ -34,7 +34,7 @@ func TestMinSeverity(t *testing.T) {
 	add("invalid", -1, "")
 	add("event", plog.SeverityNumberDebug, "").Attributes().PutStr(semconv.SentryItemType, string(sentry.ItemEvent))
 
-	export := FromLogs(logs, LogOptions{Options: options, MinSeverity: plog.SeverityNumberInfo})
+	export := FromLogs(logs, LogOptions{ExportOptions: options, MinSeverity: plog.SeverityNumberInfo})
 	assert.Equal(t, []discard.Loss{{Reason: ReasonLogNotSelected, Count: 2}}, export.Lost)
 	require.Len(t, export.Items, 2, "the event and a container")
 	for i := range export.Items {

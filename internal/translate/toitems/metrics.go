@@ -20,7 +20,7 @@ import (
 
 // MetricOptions configure the translation of metrics. Sentry bills each element of a container.
 type MetricOptions struct {
-	Options
+	tosentry.ExportOptions
 
 	Selected  func(name string) bool // nil = all
 	Buckets   bool                   // elements for the buckets of histograms
@@ -48,13 +48,13 @@ const (
 // FromMetrics translates metrics. Metrics that the receiver derived from items become these items
 // again; all others become elements of trace_metric containers.
 func FromMetrics(metrics pmetric.Metrics, o MetricOptions) tosentry.Export {
-	e := metricExporter{exporter: newExporter(o.Options, func() int { return new(pmetric.ProtoMarshaler).MetricsSize(metrics) }, memory{}), options: o}
+	e := metricExporter{exporter: newExporter(o.ExportOptions, func() int { return new(pmetric.ProtoMarshaler).MetricsSize(metrics) }, memory{}), options: o}
 	e.container = e.newContainer(sentry.ItemTraceMetric, sentry.ContentTypeTraceMetrics, sentry.MaxOutgoingMetrics)
 	defer e.container.release()
 	for _, resource := range metrics.ResourceMetrics().All() {
 		e.resource.Read(resource.Resource().Attributes())
 		for _, scope := range resource.ScopeMetrics().All() {
-			s := newSource(&e.resource, scope.Scope(), &o.Options)
+			s := newSource(&e.resource, scope.Scope(), &o.ExportOptions)
 			var own ownMetrics
 			for _, metric := range scope.Metrics().All() {
 				if !e.resource.FromSentry || !own.take(&e.exporter, metric) {
@@ -361,7 +361,7 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 		Attributes: out.Attributes[:0], Timestamp: p.timestamp(p.at), Name: name, Type: kind, Value: value, Unit: unit,
 	}
 	synthetic := false
-	out.TraceID, synthetic = p.traceID(trace, out.Timestamp.UnixNano, &p.options.Options)
+	out.TraceID, synthetic = p.traceID(trace, out.Timestamp.UnixNano, &p.options.ExportOptions)
 	if !synthetic {
 		out.SpanID = attr.SpanText(span)
 	}

@@ -25,7 +25,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-var metricOptions = MetricOptions{Options: options, Exemplars: true}
+var metricOptions = MetricOptions{ExportOptions: options, Exemplars: true}
 
 // verdicts requires that Sentry's ingest accepts all items.
 func verdicts(t *testing.T, name string, items []tosentry.Outgoing) {

@@ -27,7 +27,7 @@ func TestNormalizer(t *testing.T) {
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.EventToLogs(decoded, src), LogOptions{Options: options})
+		back := FromLogs(fromsentry.EventToLogs(decoded, src), LogOptions{ExportOptions: options})
 		require.Len(t, back.Items, 1, name)
 		names, sent, returned = append(names, name), append(sent, payload), append(returned, back.Items[0].Payload)
 	}

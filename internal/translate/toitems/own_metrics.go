@@ -28,27 +28,39 @@ type ownMetrics struct {
 
 // take collects a metric if the receiver derived it, and reports whether it did.
 func (o *ownMetrics) take(e *exporter, metric pmetric.Metric) bool {
-	switch name := metric.Name(); {
-	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentrySessionCount:
-		for _, data := range metric.Sum().DataPoints().All() {
-			o.session(data)
-		}
-	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentryClientReportDiscarded:
-		for _, data := range metric.Sum().DataPoints().All() {
-			o.report(e, data)
-		}
-	case metric.Type() == pmetric.MetricTypeSum && name == semconv.MetricSentrySessionUpdates:
-		for _, data := range metric.Sum().DataPoints().All() {
-			if o.update(e, data) == 0 {
-				e.Lose(ReasonInOtherItem, 1)
-			}
-		}
+	name := metric.Name()
+	var collect func(*exporter, pmetric.NumberDataPoint)
+	switch isSum := metric.Type() == pmetric.MetricTypeSum; {
 	case inOtherItems[name], strings.HasPrefix(name, semconv.MetricSentryProfilePrefix):
 		e.Lose(ReasonInOtherItem, pointsOf(metric))
+		return true
+	case isSum && name == semconv.MetricSentrySessionCount:
+		collect = o.session
+	case isSum && name == semconv.MetricSentryClientReportDiscarded:
+		collect = o.report
+	case isSum && name == semconv.MetricSentrySessionUpdates:
+		collect = o.update
 	default:
 		return false
 	}
+	for _, data := range metric.Sum().DataPoints().All() {
+		collect(e, data)
+	}
 	return true
+}
+
+// indexed returns the element of a list with a key. If there is none, it appends one.
+func indexed[V any](index *map[uint64]int, all *[]V, key uint64, added V) *V {
+	i, known := (*index)[key]
+	if !known {
+		if *index == nil {
+			*index = map[uint64]int{}
+		}
+		i = len(*all)
+		(*index)[key] = i
+		*all = append(*all, added)
+	}
+	return &(*all)[i]
 }
 
 // inOtherItems are metrics that are not needed to restore their items: session counts contain the
@@ -58,15 +70,15 @@ var inOtherItems = map[string]bool{
 	semconv.MetricSentrySessionDuration: true, semconv.MetricSentryCheckInCount: true, semconv.MetricSentryCheckInDuration: true,
 }
 
-// update adds the updates that a point states in exemplars, and returns their number.
-func (o *ownMetrics) update(e *exporter, data pmetric.NumberDataPoint) (n int) {
+// update adds the updates that a point states in exemplars.
+func (o *ownMetrics) update(e *exporter, data pmetric.NumberDataPoint) {
+	before := len(o.updates)
 	for _, exemplar := range data.Exemplars().All() {
 		attrs := exemplar.FilteredAttributes()
 		id := sessionID(exemplar)
 		if id == "" {
 			continue
 		}
-		n++
 		number := func(key string) int64 {
 			if value, ok := attrs.Get(key); ok {
 				return max(value.Int(), 0)
@@ -80,7 +92,9 @@ func (o *ownMetrics) update(e *exporter, data pmetric.NumberDataPoint) (n int) {
 			Errors:    number(semconv.SentrySessionErrorCount), AbnormalMechanism: attr.TextOf(attrs, semconv.SentrySessionAbnormalMechanism),
 		})
 	}
-	return n
+	if len(o.updates) == before {
+		e.Lose(ReasonInOtherItem, 1)
+	}
 }
 
 // sessionID returns the ID of the session of an exemplar, or "" if ingest would reject it.
@@ -94,7 +108,7 @@ func sessionID(exemplar pmetric.Exemplar) string {
 
 // session adds a count of ended sessions to the aggregate of its minute, except those that updates
 // state.
-func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
+func (o *ownMetrics) session(_ *exporter, data pmetric.NumberDataPoint) {
 	ended := data.IntValue()
 	for _, exemplar := range data.Exemplars().All() {
 		if sessionID(exemplar) != "" {
@@ -109,16 +123,7 @@ func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
 		at = uint64(data.Timestamp())
 	}
 	at -= at % attr.NanosPerMinute
-	i, known := o.byStart[at]
-	if !known {
-		if o.byStart == nil {
-			o.byStart = map[uint64]int{}
-		}
-		i = len(o.sessions)
-		o.byStart[at] = i
-		o.sessions = append(o.sessions, event.SessionAggregate{Started: jsonscan.Timestamp{UnixNano: at, Set: true}})
-	}
-	a := &o.sessions[i]
+	a := indexed(&o.byStart, &o.sessions, at, event.SessionAggregate{Started: jsonscan.Timestamp{UnixNano: at, Set: true}})
 	counts := map[string]*int64{
 		attr.StatusExited: &a.Exited, attr.StatusErrored: &a.Errored, attr.StatusAbnormal: &a.Abnormal, attr.StatusCrashed: &a.Crashed,
 		attr.StatusUnhandled: &a.Unhandled,
@@ -133,18 +138,10 @@ func (o *ownMetrics) session(data pmetric.NumberDataPoint) {
 // report adds an entry to the client report of its time.
 func (o *ownMetrics) report(e *exporter, data pmetric.NumberDataPoint) {
 	at := e.timestamp(data.Timestamp())
-	i, known := o.byTime[at.UnixNano]
-	if !known {
-		if o.byTime == nil {
-			o.byTime = map[uint64]int{}
-		}
-		i = len(o.reports)
-		o.byTime[at.UnixNano] = i
-		o.reports = append(o.reports, event.ClientReport{Timestamp: at})
-	}
+	report := indexed(&o.byTime, &o.reports, at.UnixNano, event.ClientReport{Timestamp: at})
 	attrs := data.Attributes()
 	text := func(key string) string { return attr.TextOf(attrs, key) }
-	o.reports[i].Events = append(o.reports[i].Events, event.LostEvents{
+	report.Events = append(report.Events, event.LostEvents{
 		Outcome: attr.FirstText(text(semconv.SentryClientReportOutcome), event.OutcomeClientDiscard), Reason: text(semconv.SentryClientReportReason),
 		Category: text(semconv.SentryClientReportCategory), Quantity: data.IntValue(),
 	})

@@ -25,9 +25,7 @@ import (
 
 const receivedNano = 1_795_225_000_000_000_000
 
-var options = Options{
-	ExportOptions: tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, ReceivedNano: receivedNano},
-}
+var options = tosentry.ExportOptions{SDK: sentry.ClientSDK{Name: "otelcol-test", Version: "1.2.3"}, ReceivedNano: receivedNano}
 
 // TestItemsThereAndBack takes every item of the cases that becomes log records to OTLP and back,
 // and compares the text. The differences that docs/mapping.md lists are applied to what was sent.
@@ -74,7 +72,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.LogsToLogs(sent, src), LogOptions{Options: options})
+		back := FromLogs(fromsentry.LogsToLogs(sent, src), LogOptions{ExportOptions: options})
 		for i := range back.Items {
 			c, err := event.DecodeLogs(back.Items[i].Payload, back.Items[i].Header.ItemCount)
 			require.NoError(t, err, name)
@@ -92,8 +90,8 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if item.Header.Type == sentry.ItemFeedback {
 			logs = fromsentry.FeedbackToLogs(sent, src)
 		}
-		back := FromLogs(logs, LogOptions{Options: options})
-		require.Equal(t, new(logExporter).export(logs, LogOptions{Options: options}), back, "%s: not with the memory of other messages", name)
+		back := FromLogs(logs, LogOptions{ExportOptions: options})
+		require.Equal(t, new(logExporter).export(logs, LogOptions{ExportOptions: options}), back, "%s: not with the memory of other messages", name)
 		require.Empty(t, back.Lost, name)
 		require.Len(t, back.Items, 1, name)
 		require.Equal(t, item.Header.Type, back.Items[0].Header.Type, name)
@@ -106,7 +104,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.CheckInToLogs(sent, src), LogOptions{Options: options})
+		back := FromLogs(fromsentry.CheckInToLogs(sent, src), LogOptions{ExportOptions: options})
 		require.Len(t, back.Items, 1, name)
 		requireStored(t, name, back)
 		returned, err := event.DecodeCheckIn(back.Items[0].Payload)
@@ -123,7 +121,7 @@ func itemThereAndBack(t *testing.T, name string, item sentry.Item, src fromsentr
 		if err != nil {
 			return
 		}
-		back := FromLogs(fromsentry.UserReportToLogs(sent, src), LogOptions{Options: options})
+		back := FromLogs(fromsentry.UserReportToLogs(sent, src), LogOptions{ExportOptions: options})
 		require.Len(t, back.Items, 1, name)
 		requireStored(t, name, back)
 		returned, err := event.DecodeUserReport(back.Items[0].Payload)
@@ -353,7 +351,7 @@ func expectRequest(e *event.ErrorEvent) {
 func backOf(t *testing.T, payload string) string {
 	sent, err := event.DecodeEvent([]byte(payload))
 	require.NoError(t, err)
-	back := FromLogs(fromsentry.EventToLogs(sent, fromsentry.Source{ProjectID: "1", IncludePII: true, ReceivedNano: receivedNano}), LogOptions{Options: options})
+	back := FromLogs(fromsentry.EventToLogs(sent, fromsentry.Source{ProjectID: "1", IncludePII: true, ReceivedNano: receivedNano}), LogOptions{ExportOptions: options})
 	require.Empty(t, back.Lost)
 	require.Empty(t, back.Flaws)
 	require.Len(t, back.Items, 1)

@@ -23,7 +23,7 @@ func TestStoredAttributes(t *testing.T) {
 	record.SetSeverityText("NOTICE")
 	record.SetSeverityNumber(plog.SeverityNumberInfo2)
 	record.Body().SetStr("m")
-	export := FromLogs(logs, LogOptions{Options: options})
+	export := FromLogs(logs, LogOptions{ExportOptions: options})
 	verdicts(t, "", export.Items)
 	sent, err := event.DecodeLogs(export.Items[0].Payload, export.Items[0].Header.ItemCount)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestLargestLog(t *testing.T) {
 		for range c.logs {
 			records.AppendEmpty().Body().SetStr(strings.Repeat("x", c.bytes))
 		}
-		export := FromLogs(logs, LogOptions{Options: options})
+		export := FromLogs(logs, LogOptions{ExportOptions: options})
 		verdicts(t, "", export.Items)
 		require.Len(t, export.Items, c.items)
 		require.Len(t, export.Lost, c.lost)

@@ -14,7 +14,7 @@ import (
 )
 
 // Contexts collects the contexts of an event or a transaction: attributes, and members that are in
-// other attributes.
+// other attributes. It is the inverse of fromsentry.putContexts.
 type Contexts struct {
 	all    []context
 	replay pcommon.Value
@@ -25,15 +25,6 @@ type context struct {
 	sent    pcommon.Value // pcommon.Value{} = only members
 	members []event.NamedValue
 	json    []byte // nil = not known
-}
-
-// Fill replaces the contexts. It is the inverse of fromsentry.putContexts.
-func (c *Contexts) Fill(attrs pcommon.Map, resource *Resource, repeat bool, scratch *attr.Scratch) {
-	c.Reset()
-	for key, value := range attrs.All() {
-		c.Read(key, value)
-	}
-	c.AddMachine(resource, repeat, scratch)
 }
 
 // Reset removes all contexts.

@@ -110,10 +110,7 @@ type Container struct {
 
 // Put adds an element to a container. It reports false if the element is too large.
 func (e *Export) Put(c *Container, element event.Element) bool {
-	if c.Len() == c.Elements {
-		e.Flush(c)
-	}
-	if c.Add(element) {
+	if c.Len() < c.Elements && c.Add(element) {
 		return true
 	}
 	e.Flush(c)

@@ -43,7 +43,10 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	}
 	putThread(&root, p, scratch)
 	var contexts Contexts
-	contexts.Fill(s.Attributes(), e.resource, e.repeatResource(), scratch)
+	for key, value := range s.Attributes().All() {
+		contexts.Read(key, value)
+	}
+	contexts.AddMachine(e.resource, e.repeatResource(), scratch)
 	contexts.Remove("profile") // the transaction has a field for it
 	t.Contexts = contexts.AppendTo(nil, scratch)
 	return t
@@ -62,9 +65,8 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		value := func() pcommon.Value { value, _ := attrs.Get(member.Name); return value }
 		switch key := member.Name; {
 		case key == semconv.SentryTransactionID, key == semconv.SentryDescription:
-		case key == semconv.SentryServerName:
-			t.ServerName = value().AsString()
-		case key == semconv.ServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
+		case key == semconv.SentryServerName,
+			key == semconv.ServerAddress && s.Kind() != ptrace.SpanKindClient && s.Kind() != ptrace.SpanKindProducer && t.ServerName == "" && !namesServer:
 			t.ServerName = value().AsString()
 		case key == semconv.SentryLevel:
 			t.Level = value().AsString()
@@ -87,18 +89,14 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 
 // EventFields are the fields that events and transactions share, for a Taker. They are the inverse
 // of fromsentry.putEvent.
-func EventFields(t *attr.Taker[event.ErrorEvent]) {
-	for _, add := range []func(*attr.Taker[event.ErrorEvent]){
-		attr.FieldsOf(attr.EventFields, event.Events),
-		attr.PartOf(attr.TransactionInfoFields, event.TransactionInfos, func(e *event.ErrorEvent) *event.TransactionInfo { return &e.Info }),
-		attr.PartOf(attr.DebugMetaFields, event.DebugMetas, func(e *event.ErrorEvent) *event.DebugMeta { return &e.DebugMeta }),
-		attr.PartOf(attr.SDKFields, event.SDKs, func(e *event.ErrorEvent) *event.SDK { return &e.SDK }),
-	} {
-		add(t)
-	}
+var EventFields = []func(*attr.Taker[event.ErrorEvent]){
+	attr.FieldsOf(attr.EventFields, event.Events),
+	attr.PartOf(attr.TransactionInfoFields, event.TransactionInfos, func(e *event.ErrorEvent) *event.TransactionInfo { return &e.Info }),
+	attr.PartOf(attr.DebugMetaFields, event.DebugMetas, func(e *event.ErrorEvent) *event.DebugMeta { return &e.DebugMeta }),
+	attr.PartOf(attr.SDKFields, event.SDKs, func(e *event.ErrorEvent) *event.SDK { return &e.SDK }),
 }
 
-var eventTaker = attr.NewTaker(EventFields)
+var eventTaker = attr.NewTaker(EventFields...)
 
 func AppendMembers(all []event.NamedValue, value pcommon.Value, scratch *attr.Scratch) []event.NamedValue {
 	if value.Type() == pcommon.ValueTypeMap {

@@ -172,7 +172,16 @@ var eventRows = []row[ErrorEvent]{
 
 // Events is the table of ErrorEvent. The names before "sentry.interfaces" are those of raven.
 var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, append(eventRows[:len(eventRows):len(eventRows)],
-	message(func(e *ErrorEvent) *Message { return &e.Message }),
+	row[ErrorEvent]{
+		key: "logentry", aliases: []string{"message", "sentry.interfaces.Message"},
+		read: func(l *reader, e *ErrorEvent, _ string) { l.message(&e.Message) },
+		write: func(dst []byte, key string, e *ErrorEvent) []byte {
+			if e.Message.Formatted == "" && e.Message.Template == "" {
+				return dst
+			}
+			return Messages.Append(jsonscan.AppendKey(dst, key), &e.Message)
+		},
+	},
 	listed(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException), ListWriter.AppendExceptions).
 		or("sentry.interfaces.Exception"),
 	stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }),
@@ -183,7 +192,7 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 
 var eventContexts = newTable("contexts", func(e *ErrorEvent) *[]NamedValue { return &e.Contexts },
 	object("trace", TraceContexts, func(e *ErrorEvent) *TraceContext { return &e.Trace }),
-).keepingUnknown()
+).others(keepUnknown)
 
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
 
@@ -220,22 +229,8 @@ var Messages = newTable[Message]("logentry", nil,
 	anyJSON(KindAny, "params", func(m *Message) *[]byte { return &m.Params }),
 )
 
-// message is the row of "logentry", or "message" in any form: text, or an object as sent by Java.
-// Plain text is the formatted message. An object overwrites an earlier message, text does not.
-func message(at func(*ErrorEvent) *Message) row[ErrorEvent] {
-	return row[ErrorEvent]{
-		key: "logentry", aliases: []string{"message", "sentry.interfaces.Message"},
-		read: func(l *reader, e *ErrorEvent, _ string) { l.message(at(e)) },
-		write: func(dst []byte, key string, e *ErrorEvent) []byte {
-			m := at(e)
-			if m.Formatted == "" && m.Template == "" {
-				return dst
-			}
-			return Messages.Append(jsonscan.AppendKey(dst, key), m)
-		},
-	}
-}
-
+// message reads "logentry", or "message" in any form: text, or an object as sent by Java. Plain
+// text is the formatted message. An object overwrites an earlier message, text does not.
 func (l *reader) message(m *Message) {
 	const field = "message"
 	switch l.S.Peek() {
@@ -323,7 +318,7 @@ var TraceContexts = newTable("contexts.trace", func(t *TraceContext) *[]NamedVal
 	float("sample_rand", func(t *TraceContext) *jsonscan.Optional[float64] { return &t.SampleRand }),
 	named("data", func(t *TraceContext) *[]NamedValue { return &t.Data }),
 	ignored[TraceContext]("type"), // "trace"
-).keepingUnknown()
+).others(keepUnknown)
 
 // Breadcrumb is an occurrence before an event. Lists start with the oldest.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/breadcrumbs/

@@ -3,6 +3,9 @@
 package event
 
 import (
+	"bytes"
+	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
@@ -190,3 +193,151 @@ func (s *Stacktrace) IsTree() bool {
 // IsRelative reports whether an address mode makes addresses relative to an image, as .NET does
 // ("rel:0"). Such an address means nothing without the image.
 func IsRelative(addrMode string) bool { return strings.HasPrefix(addrMode, "rel") }
+
+// StacktraceText returns a chain of exceptions as text: the thrown exception first, innermost frame
+// first, then its causes. On the wire, both are in reverse order.
+//
+//	CheckoutError: order A-17 failed
+//	    at checkout (shop/orders.py:42)
+//	    at handle (shop/web.py:17)
+//	Caused by: KeyError: 'SKU000017'
+//	    at reserve (shop/stock.py:9)
+func StacktraceText(chain []Exception, platform string) string {
+	var text []byte
+	for i := len(chain) - 1; i >= 0; i-- {
+		if len(text) > 0 {
+			text = append(text, "Caused by: "...)
+		}
+		text = append(append(text, chain[i].Headline()...), '\n')
+		text = appendFrames(text, chain[i].Stacktrace, platform)
+	}
+	return string(bytes.TrimSuffix(text, []byte{'\n'}))
+}
+
+// FramesText returns the frames of a stack as text, innermost first.
+func FramesText(stack *Stacktrace, platform string) string {
+	return string(bytes.TrimSuffix(appendFrames(nil, stack, platform), []byte{'\n'}))
+}
+
+// WithThreadStack returns the chain with the stack of the throwing thread if the thrown exception
+// has no stack (Native, Cocoa and Android crashes). It does not modify the input.
+func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
+	thrown := chain[len(chain)-1]
+	if thrown.Stacktrace != nil {
+		return chain
+	}
+	for _, thread := range threads {
+		threw := thread.ID == thrown.ThreadID && thread.ID != "" || thrown.ThreadID == "" && thread.Crashed.Value
+		if threw && thread.Stacktrace != nil {
+			thrown.Stacktrace = thread.Stacktrace
+			return append(append([]Exception{}, chain[:len(chain)-1]...), thrown)
+		}
+	}
+	return chain
+}
+
+func HasFrames(chain []Exception) bool {
+	for i := range chain {
+		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Headline returns "Type: value", or whichever of the two is present.
+func (e *Exception) Headline() string {
+	switch {
+	case e.Type == "":
+		return e.Value
+	case e.Value == "":
+		return e.Type
+	}
+	return e.Type + ": " + e.Value
+}
+
+// HasHeadline reports whether a text is the headline.
+func (e *Exception) HasHeadline(text string) bool {
+	rest, ok := strings.CutPrefix(text, e.Type)
+	if ok && e.Type != "" && e.Value != "" {
+		rest, ok = strings.CutPrefix(rest, ": ")
+	}
+	return ok && rest == e.Value
+}
+
+func appendFrames(dst []byte, stack *Stacktrace, platform string) []byte {
+	switch {
+	case stack == nil:
+		return dst
+	case stack.IsTree():
+		return appendTree(dst, stack.Frames, platform)
+	}
+	for i := len(stack.Frames) - 1; i >= 0; i-- {
+		dst = appendFrame(append(dst, "    at "...), &stack.Frames[i], platform)
+	}
+	return dst
+}
+
+func appendFrame(dst []byte, f *EventFrame, platform string) []byte {
+	dst = append(dst, frameName(f, cmp.Or(f.Platform, platform))...)
+	if position := framePosition(f); position != "" {
+		dst = append(append(append(dst, " ("...), position...), ')')
+	}
+	return append(dst, '\n')
+}
+
+// appendTree appends a call tree as Apple's `sample` does: callers first, each callee indented, with
+// its number of samples. No reader of stack traces mistakes the lines for a stack.
+//
+//	10 main (Shop)
+//	  7 loadConfiguration (Shop)
+//	  3 setupDatabase (Shop)
+func appendTree(dst []byte, frames []EventFrame, platform string) []byte {
+	depths := make([]int, len(frames))
+	for i := range frames {
+		f := &frames[i]
+		if p := f.ParentIndex.Value; p >= 0 && p < int64(i) { // a caller precedes its callees
+			depths[i] = depths[p] + 1
+		}
+		dst = append(append(dst, "    "...), strings.Repeat("  ", min(depths[i], maxIndent))...)
+		if f.SampleCount.Set {
+			dst = append(appendInt(dst, f.SampleCount.Value), ' ')
+		}
+		dst = appendFrame(dst, f, platform)
+	}
+	return dst
+}
+
+// maxIndent bounds the indentation of a frame, so that the text grows with the number of frames.
+const maxIndent = 32
+
+// frameName returns the function (for Java, with its class, as in Java's own stack traces) or, if
+// there is none, the address.
+func frameName(f *EventFrame, platform string) string {
+	switch {
+	case f.Function != "" && f.Module != "" && (platform == "java" || platform == "android"):
+		return f.Module + "." + f.Function
+	case f.Function != "":
+		return f.Function
+	case f.InstructionAddr.Set && IsRelative(f.AddrMode):
+		return f.AddrMode + "+0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
+	case f.InstructionAddr.Set:
+		return "0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
+	case f.Module != "":
+		return f.Module
+	}
+	return "<unknown>"
+}
+
+// framePosition returns the known part of file:line:column, or the library of a native frame.
+func framePosition(f *EventFrame) string {
+	position := cmp.Or(f.Filename, f.AbsPath, f.Package)
+	if position == "" || f.Line == 0 {
+		return position
+	}
+	position += ":" + strconv.FormatUint(uint64(f.Line), 10)
+	if f.Column != 0 {
+		position += ":" + strconv.FormatUint(uint64(f.Column), 10)
+	}
+	return position
+}

@@ -161,26 +161,20 @@ func address[T any](key string, at func(*T) *jsonscan.Address) row[T] {
 }
 
 func instant[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
-	return field(KindTime, key, at, Source.Time, func(t *jsonscan.Timestamp) bool { return t.Set }, appendTime, Visitor.Time)
+	return field(KindTime, key, at, Source.Time, isStated, appendTime, Visitor.Time)
 }
 
 // dateTime is a time that ingest reads as RFC 3339 only (chrono's DateTime): it rejects the whole
 // item if the time is a number.
 func dateTime[T any](key string, at func(*T) *jsonscan.Timestamp) row[T] {
-	r := instant(key, at)
-	r.write = func(dst []byte, key string, t *T) []byte {
-		if instant := at(t); instant.Set {
-			return jsonscan.AppendText(dst, key, time.Unix(0, int64(instant.UnixNano)).UTC().Format(time.RFC3339Nano))
-		}
-		return dst
-	}
-	return r
+	return field(KindTime, key, at, Source.Time, isStated, func(dst []byte, key string, t jsonscan.Timestamp) []byte {
+		return jsonscan.AppendText(dst, key, time.Unix(0, int64(t.UnixNano)).UTC().Format(time.RFC3339Nano))
+	}, Visitor.Time)
 }
 
+func isStated(t *jsonscan.Timestamp) bool { return t.Set }
+
 func appendTime(dst []byte, key string, t jsonscan.Timestamp) []byte {
-	if !t.Set {
-		return dst
-	}
 	return jsonscan.AppendSeconds(jsonscan.AppendKey(dst, key), t.UnixNano)
 }
 

@@ -5,6 +5,7 @@ package event
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -207,18 +208,13 @@ func number(text json.Number) (bits uint64, f float64, isFloat, ok bool) {
 
 // appendBits appends an integer. Rust's prefixes are lower case.
 func appendBits(dst []byte, bits uint64, kind byte, alternate bool) []byte {
-	base, prefix := 16, "0x"
-	if kind == 'o' {
-		base, prefix = 8, "0o"
+	switch {
+	case alternate && kind == 'o':
+		dst = append(dst, "0o"...)
+	case alternate:
+		dst = append(dst, "0x"...)
 	}
-	if alternate {
-		dst = append(dst, prefix...)
-	}
-	digits := strconv.FormatUint(bits, base)
-	if kind == 'X' {
-		digits = strings.ToUpper(digits)
-	}
-	return append(dst, digits...)
+	return fmt.Appendf(dst, "%"+string(kind), bits)
 }
 
 // scientific returns a float with the shortest exponent. plus is the sign of positive ones.

@@ -76,7 +76,7 @@ var Spans = newTable("spans", func(s *Span) *[]NamedValue { return &s.Rest }, ap
 // roots is the table of contexts.trace of a transaction, and standaloneSpans that of an item.
 // Ingest retains unknown members of the former.
 var (
-	roots           = newTable("contexts.trace", func(s *Span) *[]NamedValue { return &s.Rest }, slices.Clone(rootRows)...).keepingUnknown()
+	roots           = newTable("contexts.trace", func(s *Span) *[]NamedValue { return &s.Rest }, slices.Clone(rootRows)...).others(keepUnknown)
 	standaloneSpans = Spans.named("span")
 )
 

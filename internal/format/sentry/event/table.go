@@ -81,11 +81,8 @@ func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *
 	return t
 }
 
-// keepingUnknown makes the table carry members without a row.
-func (t *Table[T]) keepingUnknown() *Table[T] { t.unknown = keepUnknown; return t }
-
-// ignoringUnknown makes the table skip members without a row.
-func (t *Table[T]) ignoringUnknown() *Table[T] { t.unknown = ignoreUnknown; return t }
+// others states the policy for members without a row.
+func (t *Table[T]) others(p policy) *Table[T] { t.unknown = p; return t }
 
 // unprefixed omits the name of the object from flaws of its fields, as for elements of containers.
 func (t *Table[T]) unprefixed() *Table[T] {

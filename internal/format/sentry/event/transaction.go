@@ -28,9 +28,7 @@ type Transaction struct {
 // transactions is the table of Transaction: the fields of an event that make sense for spans (no
 // message, exceptions, threads), and its own.
 var Transactions = newTable("", func(t *Transaction) *[]NamedValue { return &t.ErrorEvent.Rest }, append(ofTransaction(eventRows),
-	row[Transaction]{key: "start_timestamp",
-		read:  func(l *reader, t *Transaction, name string) { t.Root.Start = l.Time(name) },
-		write: func(dst []byte, key string, t *Transaction) []byte { return appendTime(dst, key, t.Root.Start) }},
+	instant("start_timestamp", func(t *Transaction) *jsonscan.Timestamp { return &t.Root.Start }),
 	row[Transaction]{key: "spans", read: func(l *reader, t *Transaction, name string) { l.List(name, func() { t.span(l) }) }},
 	object("contexts", transactionContexts, func(t *Transaction) *Transaction { return t }).or("sentry.interfaces.Contexts"),
 	measures("measurements", func(t *Transaction) *[]NamedMeasure { return &t.Measurements }),
@@ -93,7 +91,7 @@ func (t *Transaction) span(l *reader) {
 var transactionContexts = newTable("contexts", func(t *Transaction) *[]NamedValue { return &t.Contexts },
 	object("trace", roots, func(t *Transaction) *Span { return t.Root }),
 	object("profile", profileContexts, func(t *Transaction) *Transaction { return t }),
-).keepingUnknown()
+).others(keepUnknown)
 
 var profileContexts = newTable[Transaction]("contexts.profile", nil,
 	textAs(Source.UUID, "profile_id", func(t *Transaction) *string { return &t.ProfileID }),
@@ -116,7 +114,7 @@ var heads = newTable("", nil,
 	text("environment", func(h *Head) *string { return &h.Environment }),
 	object("sdk", checkInSDK, func(h *Head) *sentry.ClientSDK { return &h.SDK }),
 	instant("start_timestamp", func(h *Head) *jsonscan.Timestamp { return &h.Start }),
-).ignoringUnknown()
+).others(ignoreUnknown)
 
 // ReadHead returns the head of the payload of an event or a transaction, and skips the rest.
 func ReadHead(payload []byte) (head Head) {
