@@ -54,7 +54,7 @@
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
 //	values              →  observations            sample_weight.go, samples.go
 //	stacks, locations   →  stacks, frames          frames.go
-//	mappings            →  debug images            images.go
+//	mappings            →  debug images            frames.go
 //	a long profile      →  chunks of a minute      internal/format/sentry/chunking
 //	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
 //	span status         →  status                  span.go

@@ -33,9 +33,7 @@ func TransactionToTraces(t *event.Transaction, src Source) ptrace.Traces {
 		span := spans.AppendEmpty()
 		fillSpan(span, &t.Spans[i], stated, src)
 		if t.Root != nil {
-			if _, stated := span.Attributes().Get(semconv.SentrySegmentID); !stated {
-				attr.PutText(span.Attributes(), semconv.SentrySegmentID, t.Root.SpanID)
-			}
+			putDefault(span.Attributes(), semconv.SentrySegmentID, t.Root.SpanID)
 		}
 	}
 	removePersonalFromSpans(spans, src)
@@ -179,6 +177,12 @@ func putRequestDefaults(attrs pcommon.Map, request *event.HTTPRequest, src Sourc
 		if _, taken := attrs.Get(key); !taken {
 			value.MoveTo(attrs.PutEmpty(key))
 		}
+	}
+}
+
+func putDefault(attrs pcommon.Map, key, text string) {
+	if _, taken := attrs.Get(key); !taken {
+		attr.PutText(attrs, key, text)
 	}
 }
 

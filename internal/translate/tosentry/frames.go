@@ -5,13 +5,16 @@ package tosentry
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
@@ -30,8 +33,8 @@ type frameReader struct {
 	view dictionary.View
 	keys keyTable
 
-	frames     []profile.Frame
-	stacks     profile.Stacks
+	frames     []sentryprofile.Frame
+	stacks     sentryprofile.Stacks
 	frameTypes map[string]int // number of locations by type
 
 	fromSentry bool
@@ -163,7 +166,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 		return frameRange{}
 	}
 	first := len(r.frames)
-	var frame profile.Frame
+	var frame sentryprofile.Frame
 	frameType := r.common(&r.loc, &frame)
 	switch {
 	case r.raw.set:
@@ -189,7 +192,7 @@ func (r *frameReader) read(index dictionary.LocationIndex) frameRange {
 
 // common sets the fields that all frames of a location share. It sets Filename or AbsPath if the
 // line's file is the other of the two.
-func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameType string) {
+func (r *frameReader) common(l *dictionary.Location, f *sentryprofile.Frame) (frameType string) {
 	f.InstructionAddr, r.raw = l.Address, rawFrame{}
 	for _, index := range l.Attributes {
 		index := int32(index)
@@ -203,9 +206,9 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 		case semconv.SentryFramePlatform:
 			f.Platform = validPlatform(r.keys.text(index))
 		case semconv.SentryFrameInApp:
-			f.InApp = profile.InAppFalse
+			f.InApp = sentryprofile.InAppFalse
 			if r.keys.text(index) == "true" {
-				f.InApp = profile.InAppTrue
+				f.InApp = sentryprofile.InAppTrue
 			}
 		case semconv.SentryFrameFilename:
 			f.Filename = r.keys.text(index)
@@ -237,7 +240,7 @@ func (r *frameReader) common(l *dictionary.Location, f *profile.Frame) (frameTyp
 
 // refer records a reference to a mapping. For frames from other sources, its file name is the
 // package.
-func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
+func (r *frameReader) refer(index dictionary.MappingIndex, f *sentryprofile.Frame) {
 	filename, known := r.mappingOf.get(int(index))
 	if !known {
 		r.view.Mapping(index, &r.mapping)
@@ -251,7 +254,7 @@ func (r *frameReader) refer(index dictionary.MappingIndex, f *profile.Frame) {
 }
 
 // setLine sets function, file and position: the inverse of fromsentry.functionFile.
-func (r *frameReader) setLine(f *profile.Frame, line dictionary.Line) {
+func (r *frameReader) setLine(f *sentryprofile.Frame, line dictionary.Line) {
 	function, ok := r.view.Function(line.Function)
 	if !ok {
 		r.broken++
@@ -269,12 +272,12 @@ type rawFrame struct {
 
 // setProfiled sets the raw function and position of a symbolicated location: Sentry does its own
 // symbolication.
-func (r *frameReader) setProfiled(f *profile.Frame) {
+func (r *frameReader) setProfiled(f *sentryprofile.Frame) {
 	f.Function, f.Module = r.raw.function, attr.FirstText(r.raw.module, f.Module)
 	r.setPosition(f, r.raw.file, r.raw.line, r.raw.column)
 }
 
-func (r *frameReader) setPosition(f *profile.Frame, file string, line, column int64) {
+func (r *frameReader) setPosition(f *sentryprofile.Frame, file string, line, column int64) {
 	switch {
 	case f.Filename != "" || f.AbsPath != "":
 		f.AbsPath = file
@@ -317,9 +320,9 @@ func isAbsolute(file string) bool {
 }
 
 // finish adds the fields that Sentry's SDKs set to a frame from another source.
-func finish(f *profile.Frame, frameType string) {
+func finish(f *sentryprofile.Frame, frameType string) {
 	f.Function, f.Module = splitFunction(*f, frameType)
-	if f.InApp == profile.InAppAbsent {
+	if f.InApp == sentryprofile.InAppAbsent {
 		f.InApp = inAppOf(f, frameType)
 	}
 	f.Platform = attr.FirstText(f.Platform, platformOfFrames[frameType])
@@ -387,7 +390,7 @@ var platformOfFrames = map[string]string{
 //
 //	go   net/http.(*Server).Serve  →  net/http, (*Server).Serve
 //	jvm  java.lang.Thread.run      →  java.lang.Thread, run
-func splitFunction(f profile.Frame, frameType string) (function, module string) {
+func splitFunction(f sentryprofile.Frame, frameType string) (function, module string) {
 	if f.Module != "" {
 		return f.Function, f.Module
 	}
@@ -405,15 +408,139 @@ func splitFunction(f profile.Frame, frameType string) (function, module string) 
 
 // inAppOf classifies frames of languages for which Sentry has no rule and assumes false. For the
 // other languages it returns absent, so that Sentry's rule applies.
-func inAppOf(f *profile.Frame, frameType string) profile.InApp {
+func inAppOf(f *sentryprofile.Frame, frameType string) sentryprofile.InApp {
 	switch frameType {
 	case "cpython", "php", "rust", "v8js", attr.HermesFrameType:
-		return profile.InAppAbsent
+		return sentryprofile.InAppAbsent
 	}
 	if inapp.Compiled(inapp.Frame{
 		Type: frameType, Function: f.Function, Module: f.Module, File: attr.FirstText(f.AbsPath, f.Filename), Package: f.Package,
 	}) {
-		return profile.InAppTrue
+		return sentryprofile.InAppTrue
 	}
-	return profile.InAppFalse
+	return sentryprofile.InAppFalse
+}
+
+// images returns the debug images of a profile: the mappings to which its frames refer, then images
+// that were never mappings. Ingest rejects profiles with an image of an unknown type or with an
+// invalid ID, so such images are repaired or dropped.
+func (r *frameReader) images(profile pprofile.Profile, e *Export) (images []sentryprofile.Image) {
+	known, size := map[imageKey]int{}, 0
+	keep := func(image sentryprofile.Image) {
+		repaired, ok := sentryprofile.RepairImage(image)
+		if !ok {
+			e.Flaw("image", 1)
+			return
+		}
+		if key := (imageKey{repaired.DebugID, repaired.Addr}); key.isUnique() {
+			if i, again := known[key]; again {
+				images[i].Size.Value = max(images[i].Size.Value, repaired.Size.Value)
+				return
+			}
+			known[key] = len(images)
+		}
+		if size += textOfImage(&repaired); size > maxImageText || len(images) == sentry.MaxImages {
+			delete(known, imageKey{repaired.DebugID, repaired.Addr})
+			e.Flaw("image", 1)
+			return
+		}
+		images = append(images, repaired)
+	}
+	for _, index := range r.mappings {
+		if image, ok := r.image(index); ok {
+			keep(image)
+		}
+	}
+	if value, ok := r.view.Get(profile.AttributeIndices(), semconv.SentryDebugMetaImages); ok && value.Type() == pcommon.ValueTypeSlice {
+		for i, entry := range value.Slice().All() {
+			if i == sentry.MaxImages {
+				e.Flaw("image", value.Slice().Len()-i)
+				break
+			}
+			if entry.Type() == pcommon.ValueTypeMap {
+				keep(readImage(entry.Map()))
+			}
+		}
+	}
+	e.Flaw("dictionary_reference", r.broken)
+	return images
+}
+
+// maxImageText bounds the texts of all images of a profile, which each of its chunks repeats:
+// 20,000 images of 200 bytes.
+const maxImageText = 4 << 20
+
+func textOfImage(image *sentryprofile.Image) (size int) {
+	for _, text := range attr.ImageTexts {
+		size += len(*text.Of(image))
+	}
+	return size
+}
+
+// imageKey is equal for the segments of one file: separate mappings, but one image.
+type imageKey struct {
+	debugID string
+	addr    jsonscan.Address
+}
+
+func (k imageKey) isUnique() bool { return k.debugID != "" && k.addr.Set }
+
+// image is the inverse of fromsentry.imageMap.translate, for mappings of any origin. ok is false if
+// the mapping has no ID that symbol servers know; Go's build ID is an example.
+func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.Image, ok bool) {
+	r.view.Mapping(index, &r.mapping)
+	m := &r.mapping
+	image.CodeFile = r.text(m.Filename)
+	buildID := ""
+	for _, index := range m.Attributes {
+		index := int32(index)
+		switch key := r.keys.key(index); key {
+		case "":
+		case semconv.ProcessExecutableBuildIDGNU:
+			buildID = r.keys.text(index)
+		case semconv.SentryImageVMAddr:
+			image.VMAddr = parseAddress(r.keys.text(index))
+		default:
+			for _, text := range attr.ImageTexts {
+				if text.Key == key {
+					*text.Of(&image) = r.keys.text(index)
+				}
+			}
+		}
+	}
+	if buildID == image.BuildID() {
+		buildID = "" // it is derived from the debug ID
+	}
+	image.CodeID = attr.FirstText(buildID, image.CodeID)
+	if buildID != "" && image.Type == "" {
+		image.Type = "elf"
+	}
+
+	// The image begins at the address of file offset 0; the mapping is the segment at FileOffset.
+	begin := m.Start
+	if m.FileOffset <= begin {
+		begin -= m.FileOffset
+	}
+	image.Addr = jsonscan.Address{Value: begin, Set: true}
+	if m.Limit > begin {
+		image.Size = jsonscan.Uint{Value: m.Limit - begin, Set: true}
+	}
+	return image, image.DebugID != "" || image.UUID != "" || buildID != ""
+}
+
+// readImage is the inverse of fromsentry.attributeList.images.
+func readImage(m pcommon.Map) sentryprofile.Image {
+	image := sentryprofile.Image{Addr: parseAddress(attr.TextOf(m, "image_addr")), VMAddr: parseAddress(attr.TextOf(m, "image_vmaddr"))}
+	for _, text := range attr.ImageTexts {
+		*text.Of(&image) = attr.TextOf(m, text.Member)
+	}
+	if size, err := strconv.ParseUint(attr.TextOf(m, "image_size"), 10, 64); err == nil {
+		image.Size = jsonscan.Uint{Value: size, Set: true}
+	}
+	return image
+}
+
+func parseAddress(text string) jsonscan.Address {
+	value, err := strconv.ParseUint(strings.TrimPrefix(text, "0x"), 16, 64)
+	return jsonscan.Address{Value: value, Set: err == nil}
 }

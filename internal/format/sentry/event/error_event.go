@@ -63,10 +63,7 @@ type TransactionInfo struct {
 
 var TransactionInfos = newTable("transaction_info", func(i *TransactionInfo) *[]NamedValue { return &i.Rest },
 	text("source", func(i *TransactionInfo) *string { return &i.Source }),
-	carried[TransactionInfo](KindText, "original"),
-	carried[TransactionInfo](KindList, "changes"),
-	carried[TransactionInfo](KindCount, "propagations"),
-)
+).carrying(KindText, "original").carrying(KindList, "changes").carrying(KindCount, "propagations")
 
 // DebugMeta is for symbolication.
 type DebugMeta struct {
@@ -76,8 +73,7 @@ type DebugMeta struct {
 
 var DebugMetas = newTable("debug_meta", func(d *DebugMeta) *[]NamedValue { return &d.Rest },
 	anyJSON(KindList, "images", func(d *DebugMeta) *[]byte { return &d.Images }),
-	carried[DebugMeta](KindObject, "sdk_info"),
-)
+).carrying(KindObject, "sdk_info")
 
 // SDK is the Sentry SDK that created an item.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/sdk/
@@ -89,11 +85,8 @@ type SDK struct {
 var SDKs = newTable("sdk", func(s *SDK) *[]NamedValue { return &s.Rest },
 	text("name", func(s *SDK) *string { return &s.Name }),
 	text("version", func(s *SDK) *string { return &s.Version }),
-	carried[SDK](KindList, "integrations"),
-	carried[SDK](KindList, "packages"),
-	carried[SDK](KindList, "features"),
-	carried[SDK](KindObject, "settings"),
-)
+).carrying(KindList, "integrations", "packages", "features").
+	carrying(KindObject, "settings")
 
 // NeverInferIP tells ingest to keep the user as sent. Otherwise, if the user of a browser or an
 // Apple device has no address, ingest sets the sender's, which is the collector's
@@ -338,10 +331,8 @@ var Breadcrumbs = newTable("breadcrumbs", func(b *Breadcrumb) *[]NamedValue { re
 	text("category", func(b *Breadcrumb) *string { return &b.Category }),
 	textAs(level, "level", func(b *Breadcrumb) *string { return &b.Level }),
 	text("message", func(b *Breadcrumb) *string { return &b.Message }),
-	carried[Breadcrumb](KindText, "event_id"), // JavaScript before version 8: an earlier event
-	carried[Breadcrumb](KindText, "origin"),
 	anyJSON(KindObject, "data", func(b *Breadcrumb) *[]byte { return &b.Data }),
-)
+).carrying(KindText, "event_id", "origin") // event_id of JavaScript before version 8: an earlier event
 
 // HTTPRequest is the request that the server was handling, or the page in the browser.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/request/
@@ -366,11 +357,8 @@ var Requests = newTable("request", func(r *HTTPRequest) *[]NamedValue { return &
 	anyJSON(KindAny, "cookies", func(r *HTTPRequest) *[]byte { return &r.Cookies }),
 	anyJSON(KindObject, "env", func(r *HTTPRequest) *[]byte { return &r.Env }),
 	anyJSON(KindAny, "data", func(r *HTTPRequest) *[]byte { return &r.Data }),
-	carried[HTTPRequest](KindText, "protocol"),
-	carried[HTTPRequest](KindText, "api_target"), // graphql
-	carried[HTTPRequest](KindCount, "body_size"),
-	carried[HTTPRequest](KindText, "inferred_content_type"),
-)
+).carrying(KindCount, "body_size").
+	carrying(KindText, "protocol", "api_target", "inferred_content_type") // api_target: graphql
 
 // IsEmpty reports whether nothing of the request is known, except for a fragment.
 func (r *HTTPRequest) IsEmpty() bool {

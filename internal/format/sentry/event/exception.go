@@ -30,8 +30,7 @@ var Exceptions = newTable("exception", func(e *Exception) *[]NamedValue { return
 	identifier("thread_id", func(e *Exception) *string { return &e.ThreadID }),
 	pointer(KindMechanism, "mechanism", Mechanisms, func(e *Exception) **Mechanism { return &e.Mechanism }),
 	stacktrace(func(e *Exception) **Stacktrace { return &e.Stacktrace }),
-	carried[Exception](KindObject, "raw_stacktrace"),
-)
+).carrying(KindObject, "raw_stacktrace")
 
 // isException reports whether an exception states anything. Ingest drops others.
 func (e *Exception) isException() bool { return e.Type != "" || e.Value != "" || e.Stacktrace != nil }
@@ -68,20 +67,14 @@ type Mechanism struct {
 // LegacyMechanism).
 var Mechanisms = newTable("mechanism", func(m *Mechanism) *[]NamedValue { return &m.Rest },
 	text("type", func(m *Mechanism) *string { return &m.Type }),
-	carried[Mechanism](KindText, "description"),
-	carried[Mechanism](KindText, "help_link"),
 	text("source", func(m *Mechanism) *string { return &m.Source }),
 	flag("handled", func(m *Mechanism) *jsonscan.Optional[bool] { return &m.Handled }),
-	carried[Mechanism](KindFlag, "synthetic"),
 	flag("is_exception_group", func(m *Mechanism) *jsonscan.Optional[bool] { return &m.Group }),
 	integer("exception_id", func(m *Mechanism) *jsonscan.Optional[int64] { return &m.ExceptionID }),
 	integer("parent_id", func(m *Mechanism) *jsonscan.Optional[int64] { return &m.ParentID }),
-	carried[Mechanism](KindObject, "meta"), // signal, mach_exception, ns_error, errno
-	carried[Mechanism](KindObject, "data"),
-	carried[Mechanism](KindObject, "posix_signal"),
-	carried[Mechanism](KindObject, "mach_exception"),
-	carried[Mechanism](KindText, "relevant_address"),
-)
+).carrying(KindText, "description", "help_link", "relevant_address").
+	carrying(KindFlag, "synthetic").
+	carrying(KindObject, "meta", "data", "posix_signal", "mach_exception") // meta: signal, mach_exception, ns_error, errno
 
 // EventThread is a thread of the process at the time of an event.
 // https://develop.sentry.dev/sdk/data-model/event-payloads/threads/
@@ -92,19 +85,15 @@ type EventThread struct {
 	Rest       []NamedValue
 }
 
+// EventThreads: state is one of Java (RUNNABLE, …), held_locks are from Android's ANR events.
 var EventThreads = newTable("threads", func(t *EventThread) *[]NamedValue { return &t.Rest },
 	identifier("id", func(t *EventThread) *string { return &t.ID }),
-	carried[EventThread](KindText, "name"),
-	carried[EventThread](KindText, "state"), // java: RUNNABLE, WAITING, …
-	carried[EventThread](KindInt, "priority"),
 	flag("crashed", func(t *EventThread) *jsonscan.Optional[bool] { return &t.Crashed }),
-	carried[EventThread](KindFlag, "current"),
-	carried[EventThread](KindFlag, "main"),
-	carried[EventThread](KindFlag, "daemon"),
-	carried[EventThread](KindObject, "held_locks"), // Android's ANR events
 	stacktrace(func(t *EventThread) **Stacktrace { return &t.Stacktrace }),
-	carried[EventThread](KindObject, "raw_stacktrace"),
-)
+).carrying(KindText, "name", "state").
+	carrying(KindInt, "priority").
+	carrying(KindFlag, "current", "main", "daemon").
+	carrying(KindObject, "held_locks", "raw_stacktrace")
 
 // Stacktrace contains the frames in wire order, callers before callees, so the last frame is the
 // current one. Stacks of profiles have the opposite order. The frames of a hang that MetricKit
@@ -115,13 +104,12 @@ type Stacktrace struct {
 	Rest   []NamedValue
 }
 
+// Stacktraces: registers are of native crashes, snapshot is of a Java thread that kept running.
 var Stacktraces = newTable("stacktrace", func(s *Stacktrace) *[]NamedValue { return &s.Rest },
 	list(KindFrames, "frames", Frames, func(s *Stacktrace) *[]EventFrame { return &s.Frames }, nil),
-	carried[Stacktrace](KindObject, "registers"), // native crashes
-	carried[Stacktrace](KindFlag, "snapshot"),    // java: of a thread that kept running
-	carried[Stacktrace](KindText, "instruction_addr_adjustment"),
-	carried[Stacktrace](KindText, "lang"),
-)
+).carrying(KindObject, "registers").
+	carrying(KindFlag, "snapshot").
+	carrying(KindText, "instruction_addr_adjustment", "lang")
 
 // stacktrace is the stack trace of an exception, a thread or a message.
 func stacktrace[T any](at func(*T) **Stacktrace) row[T] {
@@ -150,14 +138,13 @@ type EventFrame struct {
 	Rest        []NamedValue
 }
 
+// Frames: trust is that of an unwinder (cfi, fp, scan), function_id is from .NET, lock from Android's
+// ANR events. vars are local variables, a list from PHP.
 var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Rest },
 	text("function", func(f *EventFrame) *string { return &f.Function }),
-	carried[EventFrame](KindText, "raw_function"), // mangled name, if function is demangled
-	carried[EventFrame](KindText, "symbol"),
 	text("module", func(f *EventFrame) *string { return &f.Module }),
 	text("filename", func(f *EventFrame) *string { return &f.Filename }),
 	text("abs_path", func(f *EventFrame) *string { return &f.AbsPath }),
-	carried[EventFrame](KindText, "file_revision"),
 	position("lineno", func(f *EventFrame) *uint32 { return &f.Line }),
 	position("colno", func(f *EventFrame) *uint32 { return &f.Column }),
 	flag("in_app", func(f *EventFrame) *jsonscan.Optional[bool] { return &f.InApp }),
@@ -166,21 +153,16 @@ var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Res
 	text("platform", func(f *EventFrame) *string { return &f.Platform }),
 	address("instruction_addr", func(f *EventFrame) *jsonscan.Address { return &f.InstructionAddr }),
 	text("addr_mode", func(f *EventFrame) *string { return &f.AddrMode }),
-	carried[EventFrame](KindAddress, "function_id"), // .NET
-	carried[EventFrame](KindAddress, "symbol_addr"),
-	carried[EventFrame](KindAddress, "image_addr"),
-	carried[EventFrame](KindText, "trust"), // of an unwinder: cfi, fp, scan
-	carried[EventFrame](KindText, "lang"),
-	carried[EventFrame](KindFlag, "stack_start"),
 	integer("parent_index", func(f *EventFrame) *jsonscan.Optional[int64] { return &f.ParentIndex }),
 	integer("sample_count", func(f *EventFrame) *jsonscan.Optional[int64] { return &f.SampleCount }),
 	texts("pre_context", func(f *EventFrame) *[]string { return &f.PreContext }),
 	text("context_line", func(f *EventFrame) *string { return &f.ContextLine }),
 	texts("post_context", func(f *EventFrame) *[]string { return &f.PostContext }),
-	carried[EventFrame](KindMembers, "vars"), // local variables: a list from PHP
-	carried[EventFrame](KindObject, "lock"),  // Android's ANR events
-	carried[EventFrame](KindObject, "data"),
-)
+).carrying(KindText, "raw_function", "symbol", "file_revision", "trust", "lang").
+	carrying(KindAddress, "function_id", "symbol_addr", "image_addr").
+	carrying(KindFlag, "stack_start").
+	carrying(KindMembers, "vars").
+	carrying(KindObject, "lock", "data")
 
 // IsTree reports whether the first and the last frame have a parent_index: the frames are the nodes
 // of a call tree, depth first, and parent_index is the position of the caller in the list

@@ -45,17 +45,12 @@ var CheckIns = newTable[CheckIn]("", nil,
 	object("sdk", checkInSDK, func(c *CheckIn) *sentry.ClientSDK { return &c.SDK }),
 	anyJSON(KindObject, "monitor_config", func(c *CheckIn) *[]byte { return &c.Config }),
 	object("contexts", checkInContexts, func(c *CheckIn) *CheckIn { return c }),
-	ignored[CheckIn]("type"),
-	ignored[CheckIn]("event_id"),
-	ignored[CheckIn]("modules"),
-)
+).ignoring("type", "event_id", "modules")
 
 var checkInSDK = newTable[sentry.ClientSDK]("sdk", nil,
 	text("name", func(s *sentry.ClientSDK) *string { return &s.Name }),
 	text("version", func(s *sentry.ClientSDK) *string { return &s.Version }),
-	ignored[sentry.ClientSDK]("integrations"),
-	ignored[sentry.ClientSDK]("packages"),
-)
+).ignoring("integrations", "packages")
 
 var checkInContexts = newTable[CheckIn]("contexts", nil,
 	object("trace", checkInTrace, func(c *CheckIn) *CheckIn { return c }),
@@ -252,12 +247,10 @@ var SessionUpdates = newTable[Session]("", nil,
 	quantity("errors", func(s *Session) *int64 { return &s.Errors }),
 	text("abnormal_mechanism", func(s *Session) *string { return &s.AbnormalMechanism }),
 	sessionAttributes(func(s *Session) *string { return &s.Release }, func(s *Session) *string { return &s.Environment }),
-	ignored[Session]("seq"),
-	ignored[Session]("did"),
-)
+).ignoring("seq", "did")
 
 func sessionAttributes[T any](release, environment func(*T) *string) row[T] {
-	table := newTable("attrs", nil, text("release", release), text("environment", environment), ignored[T]("ip_address"), ignored[T]("user_agent"))
+	table := newTable("attrs", nil, text("release", release), text("environment", environment)).ignoring("ip_address", "user_agent")
 	return object("attrs", table, func(t *T) *T { return t })
 }
 

@@ -5,7 +5,6 @@ package event
 import (
 	"bytes"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
@@ -23,7 +22,7 @@ import (
 // properties without "retain"), unless the table states another policy.
 type Table[T any] struct {
 	name    string // of the object, in flaws: "exception" for "exception.type"
-	rows    []row[T]
+	rows    []*row[T]
 	byKey   jsonscan.Words[*row[T]]
 	rest    func(*T) *[]NamedValue // nil = no carried fields
 	unknown policy
@@ -61,22 +60,42 @@ const FieldUnmapped = "unmapped_field"
 // newTable returns the table of an object. Name is the prefix of its fields in flaws, "" at the top
 // level.
 func newTable[T any](name string, rest func(*T) *[]NamedValue, rows ...row[T]) *Table[T] {
-	t := &Table[T]{name: name, rest: rest, rows: rows}
+	t := &Table[T]{name: name, rest: rest}
 	tables = append(tables, t)
-	for i := range rows {
-		r := &rows[i]
-		if r.write != nil {
-			t.written = append(t.written, r)
-		}
-		if r.visit != nil {
-			t.visited = append(t.visited, r)
-		}
-		if r.name = r.key; name != "" {
-			r.name = name + "." + r.key
-		}
-		for _, key := range append([]string{r.key}, r.aliases...) {
-			t.byKey.Put(key, r)
-		}
+	for _, r := range rows {
+		t.add(r)
+	}
+	return t
+}
+
+func (t *Table[T]) add(r row[T]) {
+	t.rows = append(t.rows, &r)
+	if r.write != nil {
+		t.written = append(t.written, &r)
+	}
+	if r.visit != nil {
+		t.visited = append(t.visited, &r)
+	}
+	if r.name = r.key; t.name != "" {
+		r.name = t.name + "." + r.key
+	}
+	for _, key := range append([]string{r.key}, r.aliases...) {
+		t.byKey.Put(key, &r)
+	}
+}
+
+// carrying adds fields of the rest: no code uses their values.
+func (t *Table[T]) carrying(kind Kind, keys ...string) *Table[T] {
+	for _, key := range keys {
+		t.add(carried[T](kind, key))
+	}
+	return t
+}
+
+// ignoring adds fields that repeat information from elsewhere in the item, so they can be dropped.
+func (t *Table[T]) ignoring(keys ...string) *Table[T] {
+	for _, key := range keys {
+		t.add(ignored[T](key))
 	}
 	return t
 }
@@ -94,9 +113,11 @@ func (t *Table[T]) unprefixed() *Table[T] {
 
 // named returns the table under another name, for an object that occurs in several places.
 func (t *Table[T]) named(name string) *Table[T] {
-	other := newTable(name, t.rest, slices.Clone(t.rows)...)
-	other.unknown = t.unknown
-	return other
+	other := newTable(name, t.rest)
+	for _, r := range t.rows {
+		other.add(*r)
+	}
+	return other.others(t.unknown)
 }
 
 // read reads an object. It reports false for any other value, which is a flaw unless it is null.
