@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
 // redaction is what replaces a match.
@@ -27,7 +29,7 @@ const (
 )
 
 // Filtered is the text that replaces removed values.
-const Filtered = "[Filtered]"
+const Filtered = semconv.Filtered
 
 func replaceBy(text string) redaction { return redaction{Method: methodReplace, Text: text} }
 

@@ -21,3 +21,6 @@ package semconv
 
 // SchemaURL is the schema URL of resources and scopes that the project writes.
 const SchemaURL = "https://opentelemetry.io/schemas/1.45.0"
+
+// Filtered is Sentry's replacement for removed data.
+const Filtered = "[Filtered]"

@@ -152,7 +152,7 @@ func removePersonalFromList(list pcommon.Slice) {
 	}
 	for i := 0; i < list.Len(); i += 2 {
 		if name := textAt(list, i); name != "" && IsPersonalHeader(name) && textAt(list, i+1) != "" {
-			list.At(i + 1).SetStr(Filtered)
+			list.At(i + 1).SetStr(semconv.Filtered)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func removePersonalFromText(value pcommon.Value) {
 	}
 	if parsed.Type() != pcommon.ValueTypeMap && parsed.Type() != pcommon.ValueTypeSlice {
 		if text[0] == '{' && len(text) > MaxMembers {
-			value.SetStr(Filtered)
+			value.SetStr(semconv.Filtered)
 		}
 		return
 	}
@@ -189,9 +189,6 @@ func removePersonalFromText(value pcommon.Value) {
 		value.SetStr(after)
 	}
 }
-
-// Filtered is Sentry's replacement for removed data.
-const Filtered = "[Filtered]"
 
 // personalNames are the keys of personalKeys and personalHeaders, with hyphens.
 var personalNames = func() (names []string) {

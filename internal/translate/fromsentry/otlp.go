@@ -99,7 +99,7 @@ func AdoptProfiles(data pprofile.Profiles, src Source) {
 	view := dictionary.NewView(data.Dictionary())
 	for i, entry := range data.Dictionary().AttributeTable().All() {
 		if a, ok := view.Attribute(dictionary.AttributeIndex(i)); ok && attr.IsPersonal(a.Key) {
-			entry.Value().SetStr(attr.Filtered)
+			entry.Value().SetStr(semconv.Filtered)
 		} else {
 			attr.RemovePersonalIn(entry.Value())
 		}

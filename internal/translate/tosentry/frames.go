@@ -79,8 +79,8 @@ func (r *frameReader) open(view dictionary.View, keys keyTable, d pprofile.Profi
 	r.stackOf.open(d.StackTable().Len())
 	r.locationOf.open(d.LocationTable().Len())
 	r.mappingOf.open(d.MappingTable().Len())
-	// Memory for a profile that uses the whole dictionary: growing the lists of a large profile would
-	// copy them several times.
+	// Memory for a profile that uses the whole dictionary: growing the lists of a large profile
+	// would copy them several times.
 	entries := 0
 	for _, stack := range d.StackTable().All() {
 		entries += stack.LocationIndices().Len()

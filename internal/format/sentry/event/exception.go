@@ -138,8 +138,8 @@ type EventFrame struct {
 	Rest        []NamedValue
 }
 
-// Frames: trust is that of an unwinder (cfi, fp, scan), function_id is from .NET, lock from Android's
-// ANR events. vars are local variables, a list from PHP.
+// Frames: trust is that of an unwinder (cfi, fp, scan), function_id is from .NET, lock from
+// Android's ANR events. vars are local variables, a list from PHP.
 var Frames = newTable("frame", func(f *EventFrame) *[]NamedValue { return &f.Rest },
 	text("function", func(f *EventFrame) *string { return &f.Function }),
 	text("module", func(f *EventFrame) *string { return &f.Module }),
@@ -268,8 +268,8 @@ func appendFrame(dst []byte, f *EventFrame, platform string) []byte {
 	return append(dst, '\n')
 }
 
-// appendTree appends a call tree as Apple's `sample` does: callers first, each callee indented, with
-// its number of samples. No reader of stack traces mistakes the lines for a stack.
+// appendTree appends a call tree as Apple's `sample` does: callers first, each callee indented,
+// with its number of samples. No reader of stack traces mistakes the lines for a stack.
 //
 //	10 main (Shop)
 //	  7 loadConfiguration (Shop)

@@ -79,8 +79,8 @@ func FormatMessage(template string, params []byte) (formatted string, ok bool) {
 
 // The placeholders of Python: "%", then optionally a name in parentheses, flags, a width, a
 // precision and lengths, then the type. The patterns are those of dynfmt 0.2 (src/python.rs,
-// src/curly.rs). Rust's \w and \d are Unicode, and its extended syntax omits the blank of the flags:
-// "100% done" is text.
+// src/curly.rs). Rust's \w and \d are Unicode, and its extended syntax omits the blank of the
+// flags: "100% done" is text.
 var (
 	pythonPlaceholder = regexp.MustCompile(`%(?:\((` + word + `)\))?([#0\-+]*)?(?:\*|\p{Nd}+)?(?:.(?:\*|\p{Nd}+))?[hlL]*([diouxXeEfFgGcrs%])`)
 	curlyPlaceholder  = regexp.MustCompile(`\{(` + word + `)?\}`)
