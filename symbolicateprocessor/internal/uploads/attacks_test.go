@@ -240,7 +240,7 @@ func TestDamagedUploads(t *testing.T) {
 		statuses[fmt.Sprint(status, " ", a.State)]++
 		what := fmt.Sprintf("request %d: %d %s", i, status, text)
 		require.Contains(t, []int{200, 400}, status, what)
-		require.Less(t, allocated, uint64(4<<20), what)
+		require.Less(t, allocated, uint64(8<<20), what) // up to 49 kB for each of 100 files, if no decompressor is reused
 		total := int64(0)
 		for _, f := range c.store.List() {
 			folder, _, _ := strings.Cut(f.Name, "/")
