@@ -450,7 +450,7 @@ func TestSharedTransactions(t *testing.T) {
 		synctest.Wait()
 		close(d.block)
 		clients.Wait()
-		assert.LessOrEqual(t, d.batches, 10)
+		assert.LessOrEqual(t, d.batches, 20)
 		r.close()
 	})
 }
