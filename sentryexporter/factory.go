@@ -4,10 +4,12 @@ package sentryexporter
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -65,12 +67,7 @@ func (e *sentryExporter) consumeProfiles(ctx context.Context, profiles pprofile.
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
 		e.profiled.Store(true)
-		for _, category := range []sentry.Category{sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI} {
-			if err := e.addProfilesQueue(ctx, category); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(e.addProfilesQueue(ctx, sentry.CategoryProfileChunk), e.addProfilesQueue(ctx, sentry.CategoryProfileChunkUI))
 	})
 	if err != nil {
 		return nil, err
@@ -79,14 +76,7 @@ func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Co
 }
 
 func (e *sentryExporter) addProfilesQueue(ctx context.Context, category sentry.Category) error {
-	q := e.addQueue(category)
-	profiles, err := xexporterhelper.NewProfilesRequest(ctx, q.queueSettings(), requestOf[pprofile.Profiles], q.push, q.options()...)
-	if err != nil {
-		return err
-	}
-	q.helper = profiles
-	q.consume = func(ctx context.Context) error { return profiles.ConsumeProfiles(ctx, pprofile.NewProfiles()) }
-	return nil
+	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewProfilesRequest, xexporter.Profiles.ConsumeProfiles, pprofile.NewProfiles)
 }
 
 type tracesExporter struct{ *router }
@@ -95,9 +85,7 @@ type tracesExporter struct{ *router }
 func (r tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	partOf := func(positions []int) ptrace.Traces {
 		part := ptrace.NewTraces()
-		for _, i := range positions {
-			traces.ResourceSpans().At(i).CopyTo(part.ResourceSpans().AppendEmpty())
-		}
+		copyResources(traces.ResourceSpans(), part.ResourceSpans(), positions)
 		return part
 	}
 	return split(ctx, r.router, traces, traces.ResourceSpans(), partOf, (*sentryExporter).consumeTraces)
@@ -116,16 +104,12 @@ func (e *sentryExporter) consumeTraces(ctx context.Context, traces ptrace.Traces
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
-		for _, category := range []sentry.Category{sentry.CategoryTransaction, sentry.CategorySpan} {
-			if err := e.addTracesQueue(ctx, category); err != nil {
-				return err
-			}
-		}
+		err := errors.Join(e.addTracesQueue(ctx, sentry.CategoryTransaction), e.addTracesQueue(ctx, sentry.CategorySpan))
 		if e.cfg.Errors.FromSpans == toissues.None {
-			return nil
+			return err
 		}
 		e.fromSpans.Store(true)
-		return e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError))
+		return errors.Join(err, e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError)))
 	})
 	if err != nil {
 		return nil, err
@@ -134,14 +118,7 @@ func createTraces(ctx context.Context, set exporter.Settings, cfg component.Conf
 }
 
 func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Category) error {
-	q := e.addQueue(category)
-	traces, err := xexporterhelper.NewTracesRequest(ctx, q.queueSettings(), requestOf[ptrace.Traces], q.push, q.options()...)
-	if err != nil {
-		return err
-	}
-	q.helper = traces
-	q.consume = func(ctx context.Context) error { return traces.ConsumeTraces(ctx, ptrace.NewTraces()) }
-	return nil
+	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewTracesRequest, exporter.Traces.ConsumeTraces, ptrace.NewTraces)
 }
 
 type logsExporter struct{ *router }
@@ -150,9 +127,7 @@ type logsExporter struct{ *router }
 func (r logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 	partOf := func(positions []int) plog.Logs {
 		part := plog.NewLogs()
-		for _, i := range positions {
-			logs.ResourceLogs().At(i).CopyTo(part.ResourceLogs().AppendEmpty())
-		}
+		copyResources(logs.ResourceLogs(), part.ResourceLogs(), positions)
 		return part
 	}
 	return split(ctx, r.router, logs, logs.ResourceLogs(), partOf, (*sentryExporter).consumeLogs)
@@ -171,16 +146,12 @@ func (e *sentryExporter) consumeLogs(ctx context.Context, logs plog.Logs) error 
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
-		for _, category := range []sentry.Category{sentry.CategoryLogItem, sentry.CategoryError, sentry.CategoryFeedback, sentry.CategoryMonitor} {
-			name := string(category)
-			if category == sentry.CategoryError {
-				name = logsErrorQueue
-			}
-			if err := e.addLogsQueue(ctx, category, name); err != nil {
-				return err
-			}
-		}
-		return e.addLogsQueue(ctx, sentry.CategoryError, heldQueue)
+		return errors.Join(
+			e.addLogsQueue(ctx, sentry.CategoryLogItem, string(sentry.CategoryLogItem)),
+			e.addLogsQueue(ctx, sentry.CategoryError, logsErrorQueue),
+			e.addLogsQueue(ctx, sentry.CategoryFeedback, string(sentry.CategoryFeedback)),
+			e.addLogsQueue(ctx, sentry.CategoryMonitor, string(sentry.CategoryMonitor)),
+			e.addLogsQueue(ctx, sentry.CategoryError, heldQueue))
 	})
 	if err != nil {
 		return nil, err
@@ -194,9 +165,7 @@ type metricsExporter struct{ *router }
 func (r metricsExporter) ConsumeMetrics(ctx context.Context, metrics pmetric.Metrics) error {
 	partOf := func(positions []int) pmetric.Metrics {
 		part := pmetric.NewMetrics()
-		for _, i := range positions {
-			metrics.ResourceMetrics().At(i).CopyTo(part.ResourceMetrics().AppendEmpty())
-		}
+		copyResources(metrics.ResourceMetrics(), part.ResourceMetrics(), positions)
 		return part
 	}
 	return split(ctx, r.router, metrics, metrics.ResourceMetrics(), partOf, (*sentryExporter).consumeMetrics)
@@ -208,12 +177,7 @@ func (e *sentryExporter) consumeMetrics(ctx context.Context, metrics pmetric.Met
 
 func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
-		for _, category := range []sentry.Category{sentry.CategoryTraceMetric, sentry.CategorySession} {
-			if err := e.addMetricsQueue(ctx, category); err != nil {
-				return err
-			}
-		}
-		return nil
+		return errors.Join(e.addMetricsQueue(ctx, sentry.CategoryTraceMetric), e.addMetricsQueue(ctx, sentry.CategorySession))
 	})
 	if err != nil {
 		return nil, err
@@ -222,14 +186,7 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 }
 
 func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Category) error {
-	q := e.addQueue(category)
-	metrics, err := xexporterhelper.NewMetricsRequest(ctx, q.queueSettings(), requestOf[pmetric.Metrics], q.push, q.options()...)
-	if err != nil {
-		return err
-	}
-	q.helper = metrics
-	q.consume = func(ctx context.Context) error { return metrics.ConsumeMetrics(ctx, pmetric.NewMetrics()) }
-	return nil
+	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewMetricsRequest, exporter.Metrics.ConsumeMetrics, pmetric.NewMetrics)
 }
 
 // logsErrorQueue is the name of the queue for errors from log records. The queue of the traces
@@ -239,13 +196,32 @@ const logsErrorQueue = "log_error"
 // addLogsQueue adds the queue of a category. The collector's metrics count its items as log
 // records.
 func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category, name string) error {
+	return addQueueOf(ctx, e, category, name, xexporterhelper.NewLogsRequest, exporter.Logs.ConsumeLogs, plog.NewLogs)
+}
+
+// addQueueOf adds the queue of a category, with exporterhelper's functions for a signal.
+func addQueueOf[M any, C component.Component](
+	ctx context.Context, e *sentryExporter, category sentry.Category, name string,
+	create func(context.Context, exporter.Settings, xexporterhelper.RequestConverterFunc[M], xexporterhelper.RequestConsumeFunc, ...exporterhelper.Option) (C, error),
+	consume func(C, context.Context, M) error, empty func() M,
+) error {
 	q := e.addQueue(category)
 	q.name = name
-	logs, err := xexporterhelper.NewLogsRequest(ctx, q.queueSettings(), requestOf[plog.Logs], q.push, q.options()...)
+	helper, err := create(ctx, q.queueSettings(), requestOf[M], q.push, q.options()...)
 	if err != nil {
 		return err
 	}
-	q.helper = logs
-	q.consume = func(ctx context.Context) error { return logs.ConsumeLogs(ctx, plog.NewLogs()) }
+	q.helper = helper
+	q.consume = func(ctx context.Context) error { return consume(helper, ctx, empty()) }
 	return nil
+}
+
+// copyResources copies the resources at some positions.
+func copyResources[R interface{ CopyTo(R) }, S interface {
+	At(int) R
+	AppendEmpty() R
+}](from, to S, positions []int) {
+	for _, i := range positions {
+		from.At(i).CopyTo(to.AppendEmpty())
+	}
 }
