@@ -79,43 +79,40 @@ func (q *Queue[K, V]) Use(key K) int64 {
 // Push adds the newest entry. A size is not negative.
 func (q *Queue[K, V]) Push(key K, value V, size int64) *Entry[K, V] {
 	t := q.tenantOf(key)
-	e := &Entry[K, V]{Value: value, size: size, tenant: t, older: q.newest, before: t.newest}
-	if q.newest == nil {
-		q.oldest = e
-	} else {
-		q.newest.newer = e
-	}
-	q.newest = e
-	if t.newest == nil {
-		t.oldest = e
-	} else {
-		t.newest.next = e
-	}
-	t.newest = e
-	q.grow(t, size)
-	q.len++
-	return e
+	return q.add(&Entry[K, V]{Value: value, size: size, tenant: t, older: q.newest, before: t.newest})
 }
 
 // PushOldest adds the oldest entry.
 func (q *Queue[K, V]) PushOldest(key K, value V, size int64) *Entry[K, V] {
 	t := q.tenantOf(key)
-	e := &Entry[K, V]{Value: value, size: size, tenant: t, newer: q.oldest, next: t.oldest}
-	if q.oldest == nil {
-		q.newest = e
-	} else {
-		q.oldest.older = e
-	}
-	q.oldest = e
-	if t.oldest == nil {
-		t.newest = e
-	} else {
-		t.oldest.before = e
-	}
-	t.oldest = e
-	q.grow(t, size)
+	return q.add(&Entry[K, V]{Value: value, size: size, tenant: t, newer: q.oldest, next: t.oldest})
+}
+
+// add adds an entry beside its neighbors.
+func (q *Queue[K, V]) add(e *Entry[K, V]) *Entry[K, V] {
+	newer, older, next, before := q.neighbors(e)
+	*newer, *older, *next, *before = e, e, e, e
+	q.grow(e.tenant, e.size)
 	q.len++
 	return e
+}
+
+// neighbors returns the references to an entry, in its neighbors or in the ends of the lists.
+func (q *Queue[K, V]) neighbors(e *Entry[K, V]) (newer, older, next, before **Entry[K, V]) {
+	newer, older, next, before = &q.oldest, &q.newest, &e.tenant.oldest, &e.tenant.newest
+	if e.older != nil {
+		newer = &e.older.newer
+	}
+	if e.newer != nil {
+		older = &e.newer.older
+	}
+	if e.before != nil {
+		next = &e.before.next
+	}
+	if e.next != nil {
+		before = &e.next.before
+	}
+	return newer, older, next, before
 }
 
 // tenantOf returns the tenant with a key. A new one must get an entry.
@@ -171,26 +168,8 @@ func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	if t == nil {
 		return
 	}
-	if e.older == nil {
-		q.oldest = e.newer
-	} else {
-		e.older.newer = e.newer
-	}
-	if e.newer == nil {
-		q.newest = e.older
-	} else {
-		e.newer.older = e.older
-	}
-	if e.before == nil {
-		t.oldest = e.next
-	} else {
-		e.before.next = e.next
-	}
-	if e.next == nil {
-		t.newest = e.before
-	} else {
-		e.next.before = e.before
-	}
+	newer, older, next, before := q.neighbors(e)
+	*newer, *older, *next, *before = e.newer, e.older, e.next, e.before
 	e.tenant, e.older, e.newer, e.before, e.next = nil, nil, nil, nil, nil
 	q.len--
 	q.grow(t, -e.size)
