@@ -13,7 +13,6 @@
 package httpbody
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"io"
@@ -54,7 +53,10 @@ type Body struct {
 	claim    *Claim
 }
 
-var bodies = sync.Pool{New: func() any { return new(Body) }}
+var (
+	bodies     = sync.Pool{New: func() any { return new(Body) }}
+	firstReads = sync.Pool{New: func() any { return new([firstRead]byte) }}
+)
 
 func acquire(c *Claim) *Body {
 	b := bodies.Get().(*Body)
@@ -137,14 +139,19 @@ func (b *Body) reserve(n int) error {
 // Read reads the body of a request without decoding it, up to limit bytes. The error is
 // ErrTooLarge, ErrNoMemory or one of the connection.
 func Read(r *http.Request, limit int64, c *Claim) (*Body, error) {
-	first := make([]byte, firstRead)
-	n, err := io.ReadAtLeast(r.Body, first, 1)
+	first := firstReads.Get().(*[firstRead]byte)
+	defer firstReads.Put(first)
+	n, err := io.ReadAtLeast(r.Body, first[:], 1)
 	b := acquire(c)
-	switch {
-	case err == io.EOF:
+	if err == io.EOF {
 		return b, nil // no body
-	case err == nil:
-		err = b.fill(io.MultiReader(bytes.NewReader(first[:n]), r.Body), r.ContentLength, 0, limit)
+	}
+	if err == nil {
+		err = b.reserve(firstBuffer)
+	}
+	if err == nil {
+		b.Data = append(b.Data, first[:n]...)
+		err = b.fill(r.Body, r.ContentLength, 0, limit)
 	}
 	if err != nil {
 		b.Release()

@@ -145,20 +145,21 @@ func (c *Claim) acquire(n int64, wait bool) (err error) {
 	if c == nil || n <= 0 {
 		return nil
 	}
-	w := &waiter{claim: c, bytes: n, result: make(chan error, 1)}
-	c.budget.enqueue(w)
-	switch {
-	case len(w.result) > 0: // the usual case
-		err = <-w.result
-	case wait:
-		err = c.wait(w)
-	default:
-		err = c.budget.cancel(w, ErrNoMemory)
+	if w := c.budget.request(c, n); w != nil {
+		switch {
+		case len(w.result) > 0:
+			err = <-w.result
+		case wait:
+			err = c.wait(w)
+		default:
+			err = c.budget.cancel(w, ErrNoMemory)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		c.budget.changed(c.ctx, n)
-	}
-	return err
+	c.budget.changed(c.ctx, n)
+	return nil
 }
 
 func (c *Claim) wait(w *waiter) error {
@@ -197,13 +198,19 @@ func (c *Claim) shrinkBy(n int64) {
 	}
 }
 
-func (b *Budget) enqueue(w *waiter) {
+// request grants n more bytes at once if no claim waits and they fit, the usual case. Otherwise it
+// returns a waiter.
+func (b *Budget) request(c *Claim, n int64) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := w.claim
 	if c.tenant == nil {
 		c.tenant = b.tenant(c.name)
 	}
+	if fits, _ := b.fits(c, n); fits && len(b.queue) == 0 {
+		b.adjust(c, n)
+		return nil
+	}
+	w := &waiter{claim: c, bytes: n, result: make(chan error, 1)}
 	position := len(b.queue)
 	c.tenant.waiters++
 	if c.held > 0 {
@@ -212,6 +219,7 @@ func (b *Budget) enqueue(w *waiter) {
 	}
 	b.queue = slices.Insert(b.queue, position, w)
 	b.advance()
+	return w
 }
 
 // cancel removes a waiter, unless it has a result by now, and returns its result.
@@ -305,15 +313,15 @@ func (b *Budget) dropUnused(c *Claim) {
 	}
 }
 
-// fits reports whether a waiter can be granted its bytes, and if not, whether only the threshold of
-// its tenant prevents it.
-func (b *Budget) fits(w *waiter) (fits, overShare bool) {
-	t, free := w.claim.tenant, b.limit-b.used-w.bytes
+// fits reports whether a claim can be granted n more bytes, and if not, whether only the threshold
+// of its tenant prevents it.
+func (b *Budget) fits(c *Claim, n int64) (fits, overShare bool) {
+	t, free := c.tenant, b.limit-b.used-n
 	others := t.holders
-	if w.claim.held > 0 {
+	if c.held > 0 {
 		others--
 	}
-	overShare = others > 0 && t.used+w.bytes > freeFactor*free
+	overShare = others > 0 && t.used+n > freeFactor*free
 	return free >= 0 && !overShare, free >= 0 && overShare
 }
 
@@ -326,7 +334,7 @@ func (b *Budget) advance() {
 	for _, w := range b.queue {
 		t := w.claim.tenant
 		if t.blockedPass != b.pass {
-			fits, overShare := b.fits(w)
+			fits, overShare := b.fits(w.claim, w.bytes)
 			if fits {
 				b.grant(w)
 				continue
