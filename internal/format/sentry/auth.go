@@ -5,7 +5,6 @@ package sentry
 import (
 	"encoding/base64"
 	"fmt"
-	"iter"
 	"net/url"
 	"strconv"
 	"strings"
@@ -125,9 +124,10 @@ func (a *Auth) complete(dsn DSN) error {
 // empty key if there are none.
 func requestAuth(c Credentials) (Auth, error) {
 	var auth Auth
+	var read credentialReader
 	for _, source := range [...]struct {
 		name, text string
-		pairs      func(text string) iter.Seq2[string, string]
+		pairs      func(r *credentialReader, text string)
 	}{
 		{"header X-Sentry-Auth", c.SentryAuth, sentryPairs},
 		{"header Authorization", c.Authorization, sentryPairs},
@@ -138,7 +138,9 @@ func requestAuth(c Credentials) (Auth, error) {
 		if source.text == "" {
 			continue
 		}
-		found, err := readPairs(source.name, source.pairs(source.text))
+		read = credentialReader{source: source.name}
+		source.pairs(&read, source.text)
+		found, err := read.result()
 		switch {
 		case err != nil:
 			return Auth{}, err
@@ -159,30 +161,45 @@ func requestAuth(c Credentials) (Auth, error) {
 	return auth, nil
 }
 
-// readPairs reads the keys that all sources share: sentry_key, sentry_version, sentry_client. It
-// ignores others (sentry_timestamp from Ruby, sentry_secret from legacy SDKs).
-func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
-	var auth Auth
-	var version string
-	for name, value := range pairs {
-		switch name {
-		case "sentry_key":
-			key, _, _ := strings.Cut(value, ":") // flags of another Relay: "abc:no-cache"
-			switch {
-			case key == "":
-			case !ValidKey(key):
-				return Auth{}, authError(ReasonAuthBadKey, "public key of %d bytes in the %s, expected 1 to %d letters, digits, '_' or '-'",
-					len(key), source, MaxKeyBytes)
-			case auth.PublicKey != "" && auth.PublicKey != key:
-				return Auth{}, authError(ReasonAuthMultiple, "two public keys in the %s", source)
-			default:
-				auth.PublicKey = key
-			}
-		case "sentry_version":
-			version = value
-		case "sentry_client":
-			auth.Client = value
-		}
+// credentialReader reads the keys that all sources share: sentry_key, sentry_version,
+// sentry_client. It ignores others (sentry_timestamp from Ruby, sentry_secret from legacy SDKs).
+type credentialReader struct {
+	source string
+	auth   Auth // with the version as it was sent
+	err    error
+}
+
+func (r *credentialReader) add(name, value string) {
+	switch name {
+	case "sentry_key":
+		r.addKey(value)
+	case "sentry_version":
+		r.auth.Version = value
+	case "sentry_client":
+		r.auth.Client = value
+	}
+}
+
+func (r *credentialReader) addKey(value string) {
+	key, _, _ := strings.Cut(value, ":") // flags of another Relay: "abc:no-cache"
+	switch {
+	case key == "" || r.err != nil:
+	case !ValidKey(key):
+		r.err = authError(ReasonAuthBadKey, "public key of %d bytes in the %s, expected 1 to %d letters, digits, '_' or '-'",
+			len(key), r.source, MaxKeyBytes)
+	case r.auth.PublicKey != "" && r.auth.PublicKey != key:
+		r.err = authError(ReasonAuthMultiple, "two public keys in the %s", r.source)
+	default:
+		r.auth.PublicKey = key
+	}
+}
+
+// result returns what was read, with the number of the protocol version.
+func (r *credentialReader) result() (Auth, error) {
+	auth, version := r.auth, r.auth.Version
+	auth.Version = ""
+	if r.err != nil {
+		return Auth{}, r.err
 	}
 	if auth.PublicKey == "" || version == "" {
 		return auth, nil
@@ -190,7 +207,7 @@ func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
 	number, _, _ := strings.Cut(version, ".")
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil || n > ProtocolVersion {
-		return Auth{}, authError(ReasonAuthBadVersion, "protocol version %.20q in the %s, expected at most %d", version, source, ProtocolVersion)
+		return Auth{}, authError(ReasonAuthBadVersion, "protocol version %.20q in the %s, expected at most %d", version, r.source, ProtocolVersion)
 	}
 	auth.Version = strconv.FormatUint(n, 10)
 	return auth, nil
@@ -199,60 +216,48 @@ func readPairs(source string, pairs iter.Seq2[string, string]) (Auth, error) {
 // sentryPairs reads "Sentry sentry_key=abc, sentry_version=7". The prefix is case-insensitive
 // (Sentry's OTLP pages use lower case), and Java sends no blanks after commas. Headers with another
 // prefix are not meant for Sentry and are ignored.
-func sentryPairs(header string) iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) {
-		list, ok := cutScheme(header, "sentry")
-		if !ok {
-			return
-		}
-		for pair := range strings.SplitSeq(list, ",") {
-			key, value, _ := strings.Cut(pair, "=")
-			if !yield(strings.TrimSpace(key), strings.TrimSpace(value)) {
-				return
-			}
-		}
+func sentryPairs(r *credentialReader, header string) {
+	list, ok := cutScheme(header, "sentry")
+	if !ok {
+		return
+	}
+	for pair := range strings.SplitSeq(list, ",") {
+		key, value, _ := strings.Cut(pair, "=")
+		r.add(strings.TrimSpace(key), strings.TrimSpace(value))
 	}
 }
 
 // basicPairs reads "Basic base64(key:)". It ignores the password, and headers that cannot be
 // decoded.
-func basicPairs(header string) iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) {
-		encoded, ok := cutScheme(header, "basic")
-		if !ok {
-			return
-		}
-		decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
-		if err != nil {
-			return
-		}
-		user, _, _ := strings.Cut(string(decoded), ":")
-		yield("sentry_key", user)
+func basicPairs(r *credentialReader, header string) {
+	encoded, ok := cutScheme(header, "basic")
+	if !ok {
+		return
 	}
+	decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(encoded, "="))
+	if err != nil {
+		return
+	}
+	user, _, _ := strings.Cut(string(decoded), ":")
+	r.add("sentry_key", user)
 }
 
 // queryPairs reads
 // "sentry_key=abc&sentry_version=7&sentry_client=sentry.javascript.node%2F10.75.3".
-func queryPairs(query string) iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) {
-		if !strings.Contains(query, "sentry_") {
-			return
+func queryPairs(r *credentialReader, query string) {
+	if !strings.Contains(query, "sentry_") {
+		return
+	}
+	for pair := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(pair, "=")
+		if text, err := url.QueryUnescape(value); err == nil {
+			value = text
 		}
-		for pair := range strings.SplitSeq(query, "&") {
-			key, value, _ := strings.Cut(pair, "=")
-			if text, err := url.QueryUnescape(value); err == nil {
-				value = text
-			}
-			if !yield(key, value) {
-				return
-			}
-		}
+		r.add(key, value)
 	}
 }
 
-func pathPairs(key string) iter.Seq2[string, string] {
-	return func(yield func(key, value string) bool) { yield("sentry_key", key) }
-}
+func pathPairs(r *credentialReader, key string) { r.add("sentry_key", key) }
 
 // cutScheme returns the text after the scheme of an authorization header and reports whether the
 // header has that scheme.
