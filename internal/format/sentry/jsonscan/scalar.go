@@ -142,7 +142,7 @@ func timestamp(token []byte) (t Timestamp, zoned bool) {
 	case c != '"':
 		return Timestamp{Bad: true}, true
 	}
-	text, _ := StringOrNumber(token)
+	text := view(token)
 	if text == "" {
 		return Timestamp{}, true
 	}
@@ -222,14 +222,32 @@ func roundsUp(integer, fraction []byte, position int) bool {
 func StringOrNumber(token []byte) (text string, ok bool) {
 	switch c := token[0]; {
 	case c == '"':
-		if inside := token[1 : len(token)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-			return string(inside), true // a fast path without unescaping for instants and IDs, of which there are thousands
+		if inside, ok := unescaped(token); ok {
+			return string(inside), true // a fast path for IDs, of which there are thousands
 		}
 		return text, json.Unmarshal(token, &text) == nil
 	case c == '-' || IsDigit(c):
 		return string(token), true
 	}
 	return "", false
+}
+
+// view is StringOrNumber for a text that is not kept, as of instants, of which there are thousands.
+func view(token []byte) string {
+	if inside, ok := unescaped(token); ok {
+		return View(inside)
+	}
+	text, _ := StringOrNumber(token)
+	return text
+}
+
+// unescaped returns the content of a JSON string without escapes.
+func unescaped(token []byte) (inside []byte, ok bool) {
+	if token[0] != '"' {
+		return nil, false
+	}
+	inside = token[1 : len(token)-1]
+	return inside, bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside)
 }
 
 func IsNull(token []byte) bool { return token[0] == 'n' }
