@@ -86,24 +86,23 @@ func (s *services) saw(p program, id attr.Identity) {
 
 func (s *services) store(p program, id attr.Identity) {
 	var known service
-	entry := s.byProgram[p]
-	if entry == nil {
+	if entry := s.byProgram[p]; entry == nil {
 		p = program{strings.Clone(p.project), strings.Clone(p.key), strings.Clone(p.client)}
 	} else {
 		known = entry.Value
-		s.all.Remove(entry)
 		if p = known.program; id.Release == known.Release {
 			id.Dist = cmp.Or(id.Dist, known.Dist) // logs and metrics do not state it
 		}
+		if id == known.Identity { // most often
+			s.all.Renew(entry)
+			return
+		}
+		s.all.Remove(entry)
 	}
 	if s.byProgram == nil {
 		s.byProgram = map[program]*fairshare.Entry[string, service]{}
 	}
-	if id == known.Identity { // most often: without a copy of its texts
-		id = known.Identity
-	} else {
-		id = id.Cloned()
-	}
+	id = id.Cloned(known.Identity)
 	s.byProgram[p] = s.all.Push(p.project, service{p, id}, sizeOf(p, id))
 }
 

@@ -246,10 +246,11 @@ func (t *Translation) completeKnown() {
 		return
 	}
 	head := event.ReadHead(item.Payload)
-	t.source.Known = attr.Identity{
+	stated := attr.Identity{
 		Platform: head.Platform, Release: attr.FirstText(head.Release, t.source.Release), Dist: head.Dist,
 		Environment: attr.FirstText(head.Environment, t.source.Environment), Sdk: head.SDK,
 	}
+	t.source.Known = stated.Cloned(t.source.Known)
 }
 
 func (t *Translation) strict() bool { return t.settings.Validation == profile.Strict }

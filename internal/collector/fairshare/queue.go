@@ -88,13 +88,34 @@ func (q *Queue[K, V]) PushOldest(key K, value V, size int64) *Entry[K, V] {
 	return q.add(&Entry[K, V]{Value: value, size: size, tenant: t, newer: q.oldest, next: t.oldest})
 }
 
-// add adds an entry beside its neighbors.
+// Renew makes an entry the newest, like Remove and Push of the same value. It does nothing if the
+// entry is in no queue.
+func (q *Queue[K, V]) Renew(e *Entry[K, V]) {
+	if e.tenant != nil {
+		q.unlink(e)
+		e.older, e.before = q.newest, e.tenant.newest
+		q.link(e)
+	}
+}
+
 func (q *Queue[K, V]) add(e *Entry[K, V]) *Entry[K, V] {
-	newer, older, next, before := q.neighbors(e)
-	*newer, *older, *next, *before = e, e, e, e
+	q.link(e)
 	q.grow(e.tenant, e.size)
 	q.len++
 	return e
+}
+
+// link adds an entry to the lists, beside its neighbors.
+func (q *Queue[K, V]) link(e *Entry[K, V]) {
+	newer, older, next, before := q.neighbors(e)
+	*newer, *older, *next, *before = e, e, e, e
+}
+
+// unlink is the inverse of link. The entry has no neighbors afterwards.
+func (q *Queue[K, V]) unlink(e *Entry[K, V]) {
+	newer, older, next, before := q.neighbors(e)
+	*newer, *older, *next, *before = e.newer, e.older, e.next, e.before
+	e.older, e.newer, e.before, e.next = nil, nil, nil, nil
 }
 
 // neighbors returns the references to an entry, in its neighbors or in the ends of the lists.
@@ -168,9 +189,8 @@ func (q *Queue[K, V]) Remove(e *Entry[K, V]) {
 	if t == nil {
 		return
 	}
-	newer, older, next, before := q.neighbors(e)
-	*newer, *older, *next, *before = e.newer, e.older, e.next, e.before
-	e.tenant, e.older, e.newer, e.before, e.next = nil, nil, nil, nil, nil
+	q.unlink(e)
+	e.tenant = nil
 	q.len--
 	q.grow(t, -e.size)
 	if t.oldest == nil {

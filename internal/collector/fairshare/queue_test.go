@@ -33,7 +33,7 @@ func (m model) size() (sum int64) {
 	return sum
 }
 
-// TestQueueAgainstList compares a queue with a list on random pushes and removals.
+// TestQueueAgainstList compares a queue with a list on random pushes, renewals and removals.
 func TestQueueAgainstList(t *testing.T) {
 	tenants := []string{"a", "b", "c", "d"}
 	for seed := range uint64(200) {
@@ -47,6 +47,11 @@ func TestQueueAgainstList(t *testing.T) {
 				e := entry{tenants[random.IntN(len(tenants))], i, random.Int64N(5)}
 				want = append(want, e)
 				entries = append(entries, q.Push(e.tenant, e.value, e.size))
+			case random.IntN(3) == 0:
+				k := random.IntN(n)
+				q.Renew(entries[k])
+				want = append(slices.Delete(slices.Clone(want), k, k+1), want[k])
+				entries = append(slices.Delete(slices.Clone(entries), k, k+1), entries[k])
 			default:
 				k := random.IntN(n)
 				switch random.IntN(3) {
@@ -57,6 +62,7 @@ func TestQueueAgainstList(t *testing.T) {
 				}
 				q.Remove(entries[k])
 				q.Remove(entries[k]) // does nothing
+				q.Renew(entries[k])  // neither
 				want, entries = slices.Delete(want, k, k+1), slices.Delete(entries, k, k+1)
 			}
 			check(t, &q, want, tenants)

@@ -33,17 +33,28 @@ func (id Identity) WithoutNames(sdk sentry.ClientSDK) Identity {
 
 // Clipped returns the identity with clipped texts, because each item repeats them.
 func (id Identity) Clipped() Identity {
-	return id.each(func(text string) string { return Clip(text, MaxNameBytes) })
-}
-
-// Cloned returns a copy of the identity with texts that do not refer to the payload.
-func (id Identity) Cloned() Identity { return id.each(strings.Clone) }
-
-func (id Identity) each(change func(string) string) Identity {
-	for _, name := range []*string{&id.Platform, &id.Release, &id.Dist, &id.Environment, &id.Sdk.Name, &id.Sdk.Version} {
-		*name = change(*name)
+	for _, text := range id.texts() {
+		*text = Clip(*text, MaxNameBytes)
 	}
 	return id
+}
+
+// Cloned returns a copy of the identity with texts that do not refer to the payload: copies, or
+// those of a known identity if they are equal, as for all but the first item of a program.
+func (id Identity) Cloned(known Identity) Identity {
+	own := known.texts()
+	for i, text := range id.texts() {
+		if *text == *own[i] {
+			*text = *own[i]
+		} else {
+			*text = strings.Clone(*text)
+		}
+	}
+	return id
+}
+
+func (id *Identity) texts() [6]*string {
+	return [...]*string{&id.Platform, &id.Release, &id.Dist, &id.Environment, &id.Sdk.Name, &id.Sdk.Version}
 }
 
 // identityFields are the attributes by which elements of containers repeat their identity, some of

@@ -31,13 +31,14 @@ func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
 }
 
 // completed fills in missing identity fields from the envelope header. Most SDKs state their name
-// only there; Python omits it for sessions and client reports, and states it in the credentials.
+// only there; Python omits it for sessions and client reports, and states it in the credentials. The
+// texts do not refer to the payload.
 func completed(id attr.Identity, src Source) attr.Identity {
 	id.Release = attr.FirstText(id.Release, src.Release)
 	id.Environment = attr.FirstText(id.Environment, src.Environment)
 	id.Sdk = cmp.Or(id.Sdk, src.SDK, src.ClientSDK)
 	id.Platform = attr.FirstText(id.Platform, attr.SDKPlatform(id.Sdk.Name, src.UserAgent))
-	return id.Clipped()
+	return id.Clipped().Cloned(src.Known)
 }
 
 // recalled completes the identity of an item whose type lacks fields for it, with the values that
@@ -68,22 +69,22 @@ func describe[R interface {
 	resource.SetSchemaUrl(semconv.SchemaURL)
 	fillResource(resource.Resource().Attributes(), id, src)
 	scope.SetSchemaUrl(semconv.SchemaURL)
-	scope.Scope().SetName(strings.Clone(id.Sdk.Name))
-	scope.Scope().SetVersion(strings.Clone(id.Sdk.Version))
+	scope.Scope().SetName(id.Sdk.Name)
+	scope.Scope().SetVersion(id.Sdk.Version)
 }
 
 func fillResource(resource pcommon.Map, id attr.Identity, src Source) {
 	name, version := splitRelease(strings.TrimSpace(id.Release))
-	attr.PutText(resource, semconv.ServiceName, attr.FirstText(name, src.fallbackName()))
-	attr.PutText(resource, semconv.ServiceVersion, version)
-	attr.PutText(resource, semconv.DeploymentEnvironmentName, id.Environment)
-	attr.PutText(resource, semconv.TelemetrySDKName, id.Sdk.Name)
-	attr.PutText(resource, semconv.TelemetrySDKVersion, id.Sdk.Version)
-	attr.PutText(resource, semconv.TelemetrySDKLanguage, id.Language())
+	attr.PutShared(resource, semconv.ServiceName, attr.FirstText(name, src.fallbackName()))
+	attr.PutShared(resource, semconv.ServiceVersion, version)
+	attr.PutShared(resource, semconv.DeploymentEnvironmentName, id.Environment)
+	attr.PutShared(resource, semconv.TelemetrySDKName, id.Sdk.Name)
+	attr.PutShared(resource, semconv.TelemetrySDKVersion, id.Sdk.Version)
+	attr.PutShared(resource, semconv.TelemetrySDKLanguage, id.Language())
 	attr.PutText(resource, semconv.SentryProjectID, src.ProjectID)
-	attr.PutText(resource, semconv.SentryPlatform, id.Platform)
-	attr.PutText(resource, semconv.SentryRelease, id.Release)
-	attr.PutText(resource, semconv.SentryDist, id.Dist)
+	attr.PutShared(resource, semconv.SentryPlatform, id.Platform)
+	attr.PutShared(resource, semconv.SentryRelease, id.Release)
+	attr.PutShared(resource, semconv.SentryDist, id.Dist)
 	if id.Machine != nil {
 		fillMachine(resource, id.Machine)
 	}
