@@ -19,13 +19,12 @@ import (
 // made-up names do not create batches or headers.
 func (in *ingestion) withClient(ctx context.Context) context.Context {
 	ctx = tenant.NewContext(ctx, tenant.Tenant{Ingress: tenant.Sentry, Name: in.auth.ProjectID})
-	return withMetadata(ctx, map[string]string{
-		semconv.SentryProjectID:         in.auth.ProjectID,
-		semconv.MetadataSentryPublicKey: in.auth.PublicKey,
-		semconv.MetadataSentrySDKName:   in.sender.SDK,
-		semconv.MetadataSentryLinkKey:   "", // not the one of a header
-		loopguard.MetadataKey:           in.via,
-	})
+	return withMetadata(ctx,
+		metadatum{semconv.SentryProjectID, in.auth.ProjectID},
+		metadatum{semconv.MetadataSentryPublicKey, in.auth.PublicKey},
+		metadatum{semconv.MetadataSentrySDKName, in.sender.SDK},
+		metadatum{semconv.MetadataSentryLinkKey, ""}, // not the one of a header
+		metadatum{loopguard.MetadataKey, in.via})
 }
 
 // withLinkKey adds the link key of a message to the client metadata.
@@ -33,19 +32,25 @@ func withLinkKey(ctx context.Context, key string) context.Context {
 	if key == "" {
 		return ctx
 	}
-	return withMetadata(ctx, map[string]string{semconv.MetadataSentryLinkKey: key})
+	return withMetadata(ctx, metadatum{semconv.MetadataSentryLinkKey, key})
 }
 
+// metadatum is an entry of the client metadata.
+type metadatum struct{ key, value string }
+
 // withMetadata sets values in the client metadata. It removes keys without a value.
-func withMetadata(ctx context.Context, values map[string]string) context.Context {
+func withMetadata(ctx context.Context, set ...metadatum) context.Context {
 	info := client.FromContext(ctx)
 	metadata := map[string][]string{}
 	for key := range info.Metadata.Keys() {
 		metadata[key] = info.Metadata.Get(key)
 	}
-	for key, value := range values {
-		if metadata[key] = []string{value}; value == "" {
-			delete(metadata, key)
+	values := make([]string, len(set)) // in one allocation
+	for i, m := range set {
+		if values[i] = m.value; m.value == "" {
+			delete(metadata, m.key)
+		} else {
+			metadata[m.key] = values[i : i+1 : i+1]
 		}
 	}
 	info.Metadata = client.NewMetadata(metadata)

@@ -50,18 +50,17 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 
 // outcomes summarizes the items of an envelope.
 type outcomes struct {
-	count     map[pipeline.Outcome]int
-	delivered bool              // a pipeline accepted an item
-	refused   []pipeline.Signal // that SDKs should pause
-	tooLarge  *discard.Error    // the error of the last item that was too large
-	unusable  *discard.Error    // the error of the last item that was discarded
+	ignored, busy, rejected bool              // an item was ignored, refused or rejected
+	delivered               bool              // a pipeline accepted an item
+	refused                 []pipeline.Signal // that SDKs should pause
+	tooLarge                *discard.Error    // the error of the last item that was too large
+	unusable                *discard.Error    // the error of the last item that was discarded
 }
 
 func (o *outcomes) add(outcome pipeline.Outcome) {
-	if o.count == nil {
-		o.count = map[pipeline.Outcome]int{}
-	}
-	o.count[outcome]++
+	o.ignored = o.ignored || outcome == pipeline.Ignored
+	o.busy = o.busy || outcome == pipeline.Refused
+	o.rejected = o.rejected || outcome == pipeline.Rejected
 }
 
 // response responds to the SDK.
@@ -74,15 +73,14 @@ func (o *outcomes) add(outcome pipeline.Outcome) {
 // The response to a profile that breaks the rules is 200, as from Sentry, which validates later.
 func (in *ingestion) response() response {
 	limits := in.pauseSignals(in.outcomes.refused)
-	count := in.outcomes.count
 	switch {
-	case in.outcomes.delivered || count[pipeline.Ignored] > 0:
+	case in.outcomes.delivered || in.outcomes.ignored:
 		return response{status: http.StatusOK, ID: in.eventID(), limits: limits}
-	case count[pipeline.Refused] > 0:
+	case in.outcomes.busy:
 		return busyResponse(limits)
 	case in.outcomes.tooLarge != nil:
 		return response{status: http.StatusRequestEntityTooLarge, Detail: "envelope exceeds the size limit", Causes: []string{in.outcomes.tooLarge.Detail}}
-	case count[pipeline.Rejected] > 0:
+	case in.outcomes.rejected:
 		// The collector joins the errors of all exporters of a pipeline: others may have accepted
 		// the data. The rules for receivers demand a failure (package receiver, "Error Handling").
 		return response{status: http.StatusBadRequest, Detail: "the pipeline rejected the data permanently",
