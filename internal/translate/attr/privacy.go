@@ -5,6 +5,7 @@ package attr
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -217,5 +218,18 @@ func trimPrefixFold(text, prefix string) string {
 
 // IsPersonalHeader reports whether a header is personal, with hyphens or underscores in its name.
 func IsPersonalHeader(name string) bool {
-	return personalHeaders[strings.ReplaceAll(strings.ToLower(name), "_", "-")]
+	folded := make([]byte, 0, 64) // not on the heap: this is asked for each key of an item
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_':
+			c = '-'
+		case 'A' <= c && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= utf8.RuneSelf: // the lower case of the Kelvin sign is k
+			return personalHeaders[strings.ReplaceAll(strings.ToLower(name), "_", "-")]
+		}
+		folded = append(folded, c)
+	}
+	return personalHeaders[string(folded)]
 }

@@ -3,11 +3,9 @@
 package attr
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -142,17 +140,22 @@ func PlainText(text []byte) string {
 
 // JsonText returns the content of a JSON string, or "" for other values.
 func JsonText(text []byte) string {
-	if len(text) < 2 || text[0] != '"' {
-		return ""
-	}
-	if inside := text[1 : len(text)-1]; bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
-		return string(inside) // without escapes
+	if inside, ok := jsonscan.Unescaped(text); ok {
+		return string(inside)
 	}
 	var content string
-	if json.Unmarshal(text, &content) != nil {
+	if len(text) < 2 || text[0] != '"' || json.Unmarshal(text, &content) != nil {
 		return ""
 	}
 	return content
+}
+
+// IsJsonText reports whether the JsonText of a value is a text.
+func IsJsonText(value []byte, text string) bool {
+	if inside, ok := jsonscan.Unescaped(value); ok {
+		return string(inside) == text
+	}
+	return JsonText(value) == text
 }
 
 // CanonicalInt parses the canonical decimal of an int64.

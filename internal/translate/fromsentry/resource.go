@@ -168,5 +168,5 @@ func ContainerIdentity(c *event.SpanContainer, src Source) (id attr.Identity) {
 // states reports whether the resource has the same value.
 func states(id *attr.Identity, a *event.Attribute) bool {
 	field := id.Field(a.Key, true)
-	return field != nil && *field != "" && *field == attr.JsonText(a.Value)
+	return field != nil && *field != "" && attr.IsJsonText(a.Value, *field)
 }

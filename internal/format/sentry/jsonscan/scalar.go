@@ -222,7 +222,7 @@ func roundsUp(integer, fraction []byte, position int) bool {
 func StringOrNumber(token []byte) (text string, ok bool) {
 	switch c := token[0]; {
 	case c == '"':
-		if inside, ok := unescaped(token); ok {
+		if inside, ok := Unescaped(token); ok {
 			return string(inside), true // a fast path for IDs, of which there are thousands
 		}
 		return text, json.Unmarshal(token, &text) == nil
@@ -234,16 +234,16 @@ func StringOrNumber(token []byte) (text string, ok bool) {
 
 // view is StringOrNumber for a text that is not kept, as of instants, of which there are thousands.
 func view(token []byte) string {
-	if inside, ok := unescaped(token); ok {
+	if inside, ok := Unescaped(token); ok {
 		return View(inside)
 	}
 	text, _ := StringOrNumber(token)
 	return text
 }
 
-// unescaped returns the content of a JSON string without escapes.
-func unescaped(token []byte) (inside []byte, ok bool) {
-	if token[0] != '"' {
+// Unescaped returns the content of a JSON string without escapes.
+func Unescaped(token []byte) (inside []byte, ok bool) {
+	if len(token) < 2 || token[0] != '"' {
 		return nil, false
 	}
 	inside = token[1 : len(token)-1]
