@@ -155,7 +155,7 @@ func (p *putter) key(name string) string {
 
 func (p *putter) Text(name, text string) {
 	if key := p.key(name); key != "" {
-		p.attrs.PutStr(key, strings.Clone(text))
+		p.attrs.PutStr(key, text) // the decoder's copy
 	}
 }
 

@@ -52,7 +52,7 @@ func isTraceHeaderKey(key string) bool { return new(TraceHeader).member(key) != 
 func (h TraceHeader) Put(attrs pcommon.Map, implied TraceHeader) {
 	for _, key := range traceHeaderKeys {
 		if text := validMember(key, *h.member(key)); text != *implied.member(key) {
-			PutText(attrs, key, text)
+			PutShared(attrs, key, text) // the envelope header's copy
 		}
 	}
 }

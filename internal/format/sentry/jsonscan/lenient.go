@@ -27,8 +27,8 @@ const (
 type Lenient struct {
 	S        Scanner
 	Flaws    []discard.Flaw
-	elements int // number of list elements read so far
-	Interner interner
+	elements int       // number of list elements read so far
+	interner *interner // of the document that is being read
 }
 
 // NewLenient returns a reader of a payload.
@@ -64,6 +64,11 @@ func (l *Lenient) AddFlaw(field string) {
 // Document reads the payload as one object and visits its members. The key is valid until the next
 // member.
 func (l *Lenient) Document(visit func(key []byte)) *discard.Error {
+	l.interner = interners.Get().(*interner)
+	defer func() {
+		l.interner.release()
+		l.interner = nil
+	}()
 	if l.S.Open('{') {
 		for n := 0; ; {
 			key, more := l.S.Member(&n)
@@ -98,7 +103,7 @@ func (l *Lenient) Object(field string, visit func(key string)) (ok bool) {
 		if !more {
 			return l.S.Err == nil
 		}
-		visit(l.Interner.Intern(key))
+		visit(l.interner.Intern(key))
 	}
 }
 
@@ -176,7 +181,7 @@ func (l *Lenient) Text(field string) string {
 // InternedText is Text for fields with few distinct values.
 func (l *Lenient) InternedText(field string) string {
 	if l.S.Peek() == '"' {
-		return l.Interner.Intern(ValidUTF8(l.S.Text()))
+		return l.interner.Intern(ValidUTF8(l.S.Text()))
 	}
 	return l.Text(field)
 }
@@ -294,11 +299,10 @@ func (l *Lenient) Texts(field string) (all []string) {
 
 // TraceID and SpanID read IDs in the form of OpenTelemetry: lower-case hex digits without hyphens.
 // They return "" for other text and for all zeros, which is invalid in both formats.
-func (l *Lenient) TraceID(field string) string { return l.hexID(field, 32) }
-func (l *Lenient) SpanID(field string) string  { return l.hexID(field, 16) }
+func (l *Lenient) TraceID(field string) string { return l.hexID(field, 32, l.InternedText(field)) }
+func (l *Lenient) SpanID(field string) string  { return l.hexID(field, 16, l.Text(field)) }
 
-func (l *Lenient) hexID(field string, digits int) string {
-	text := l.Text(field)
+func (l *Lenient) hexID(field string, digits int, text string) string {
 	id := strings.ToLower(strings.ReplaceAll(text, "-", ""))
 	valid := len(id) == digits && strings.Trim(id, "0") != ""
 	for i := 0; valid && i < len(id); i++ {
