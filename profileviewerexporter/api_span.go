@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -20,6 +21,7 @@ const maxEventsShown = 250
 type spanDetailAnswer struct {
 	answer.Omissions
 	Name       string             `json:"name"`
+	Reported   string             `json:"reported,omitempty"` // the name that the SDK reported, if it differs
 	Kind       string             `json:"kind"`
 	Status     string             `json:"status,omitempty"`
 	Attributes []answer.Attribute `json:"attributes"`
@@ -62,7 +64,10 @@ func (v *viewer) spanDetail(r *http.Request) (any, error) {
 func describeSpanDetail(span ptrace.Span) *spanDetailAnswer {
 	out := &spanDetailAnswer{Kind: span.Kind().String(), Events: []eventAnswer{}, EventCount: span.Events().Len()}
 	texts := answer.PerEntry(answer.MaxTexts/2, 1, &out.Omissions)
-	out.Name, out.Status, out.Attributes = texts.Text(span.Name()), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
+	out.Name, out.Status, out.Attributes = texts.Text(spanname.Of(span)), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
+	if reported := span.Name(); reported != spanname.Of(span) {
+		out.Reported = texts.Text(reported)
+	}
 	listed := min(out.EventCount, maxEventsShown)
 	for i := range listed {
 		event := span.Events().At(i)

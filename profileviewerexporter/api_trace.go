@@ -12,6 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/waterfall"
 )
@@ -144,7 +145,7 @@ func describeSpans(
 func describeSpan(span ptrace.Span, service string, origin uint64, texts *answer.Budget) spanAnswer {
 	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
 	out := spanAnswer{
-		ID: hexSpan(span.SpanID()), Name: texts.Text(span.Name()), Service: texts.Text(service), Kind: span.Kind().String(),
+		ID: hexSpan(span.SpanID()), Name: texts.Text(spanname.Of(span)), Service: texts.Text(service), Kind: span.Kind().String(),
 		Start: offset(start, origin), Duration: end - min(start, end),
 		Error: span.Status().Code() == ptrace.StatusCodeError, Status: texts.Text(span.Status().Message()),
 	}

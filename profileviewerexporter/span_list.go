@@ -12,6 +12,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -85,7 +86,7 @@ func (v *viewer) storedSpans(links []timeline.Link) map[timeline.Link]storedSpan
 			messages[m], bytes = true, bytes+m.EncodedSize()
 			return reader.Each(m, func(span ptrace.Span, _ string) {
 				if link := (timeline.Link{Trace: span.TraceID(), Span: span.SpanID()}); wanted[link] {
-					found[link] = storedSpan{answer.Display(span.Name()), uint64(span.StartTimestamp()), uint64(span.EndTimestamp())}
+					found[link] = storedSpan{answer.Display(spanname.Of(span)), uint64(span.StartTimestamp()), uint64(span.EndTimestamp())}
 				}
 			})
 		})

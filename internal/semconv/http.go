@@ -15,6 +15,7 @@ const (
 	HTTPRoute                 = "http.route"
 	URLFull                   = "url.full"
 	URLPath                   = "url.path"
+	URLTemplate               = "url.template"
 	URLQuery                  = "url.query"
 	URLFragment               = "url.fragment"
 	UserAgentOriginal         = "user_agent.original"

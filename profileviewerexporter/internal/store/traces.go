@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 )
 
 // AddTraces stores a message of spans. It reports whether the message was small enough.
@@ -40,7 +41,7 @@ func (m *Message) summarizeTraces(traces ptrace.Traces) {
 func (f *Fragment) addSpan(span ptrace.Span) {
 	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
 	if f.Spans == 0 || start < f.start {
-		f.start, f.first = start, displayText(span.Name())
+		f.start, f.first = start, displayText(spanname.Of(span))
 	}
 	f.end = max(f.end, end, start)
 	f.Spans++
@@ -53,6 +54,6 @@ func (f *Fragment) addSpan(span ptrace.Span) {
 		}
 	}
 	if span.ParentSpanID().IsEmpty() && f.root == "" {
-		f.root = displayText(span.Name())
+		f.root = displayText(spanname.Of(span))
 	}
 }

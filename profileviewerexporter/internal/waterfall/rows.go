@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -72,7 +73,7 @@ func (r *Reader) Rows(sums map[pcommon.SpanID]store.Sum) (out Answer, err error)
 	err = r.Each(func(index int, span ptrace.Span, service string) {
 		if at := position[index]; at > 0 {
 			row := &out.Rows[at-1]
-			row[3], row[4] = names.index(span.Name()), names.index(service)
+			row[3], row[4] = names.index(spanname.Of(span)), names.index(service)
 			if span.Status().Code() == ptrace.StatusCodeError {
 				row[5] |= isError
 			}

@@ -137,6 +137,7 @@ export interface FrameDetail extends Frame, Limited {
 // SpanDetail has the fields that the row of a span leaves out.
 export interface SpanDetail extends Limited {
   name: string
+  reported?: string // the name that the SDK reported, if it differs
   kind: string
   status?: string
   attributes: Attribute[]

@@ -56,6 +56,7 @@ function ChosenSpan({ trace, span, route }: { trace: Trace; span: SpanRow; route
         <span>{duration(span.duration)}</span>
         {d && d.kind !== 'Unspecified' && <span>{d.kind.toLowerCase()} span</span>}
         {span.error && <span class="bad">error{d?.status && ': '}<bdi>{d?.status}</bdi></span>}
+        {d?.reported !== undefined && <span>called <bdi>{d.reported}</bdi> by the SDK</span>}
         <code title="span id">{span.id}</code>
         {span.samples > 0 && <span class="mark">{plural(span.samples, 'sample')}</span>}
       </p>
