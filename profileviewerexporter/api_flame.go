@@ -51,6 +51,7 @@ type flameAnswer struct {
 	graphAnswer
 	Matched      *int64        `json:"matched,omitempty"`      // weight of the functions that the search matches
 	Waiting      int64         `json:"waiting,omitempty"`      // weight of samples of threads that wait outside of spans, which active=1 omits
+	Minified     int64         `json:"minified,omitempty"`     // self weight of functions whose names are probably minified
 	Symbolicated bool          `json:"symbolicated,omitempty"` // true if some names come from symbol files
 	Top          []topLine     `json:"top,omitempty"`          // highest self weight first
 	Threads      []threadShare `json:"threads,omitempty"`      // heaviest first, at most 200; absent if the query selects a thread
@@ -165,6 +166,9 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	totals := graph.Top()
 	totals = totals[:min(maxTop, len(totals))]
 	for _, f := range totals {
+		if graph.Frames[f.Frame].Minified() {
+			out.Minified += f.Self
+		}
 		texts := answer.PerEntry(maxDrawingTexts/8, len(totals), &out.Omissions)
 		out.Top = append(out.Top, topLine{describeFrame(graph, f.Frame, &texts), f.Self, f.Total})
 	}
@@ -316,7 +320,7 @@ func (a *graphAnswer) describe(s *selection, graph *flame.Graph, drawing flame.D
 
 func describeFrame(graph *flame.Graph, number int32, texts *answer.Budget) frameAnswer {
 	frame := &graph.Frames[number]
-	out := frameAnswer{Number: number, Name: texts.Text(frame.Name), File: texts.Text(frame.File), Module: texts.Text(frame.Module)}
+	out := frameAnswer{Number: number, Name: texts.Text(frame.DisplayName()), File: texts.Text(frame.File), Module: texts.Text(frame.Module)}
 	if frame.InApp != timeline.InAppUnknown {
 		inApp := frame.InApp == timeline.InAppYes
 		out.InApp, out.Guess = &inApp, frame.Guessed

@@ -63,7 +63,7 @@ func (v *viewer) stackList(r *http.Request) (any, error) {
 				line.Missing++
 				continue
 			}
-			line.Frames = append(line.Frames, texts.Text(m.graph.Frames[m.graph.Tree[id].Frame].Name))
+			line.Frames = append(line.Frames, texts.Text(m.graph.Frames[m.graph.Tree[id].Frame].DisplayName()))
 		}
 		slices.Reverse(line.Frames)
 		out.Stacks = append(out.Stacks, line)

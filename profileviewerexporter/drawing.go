@@ -111,7 +111,7 @@ func matching(graph *flame.Graph, pattern string) []bool {
 	list := make([]bool, len(graph.Frames))
 	for i := range graph.Frames {
 		f := &graph.Frames[i]
-		list[i] = wanted.MatchString(f.Name) || wanted.MatchString(f.File) || wanted.MatchString(f.Module)
+		list[i] = wanted.MatchString(f.DisplayName()) || wanted.MatchString(f.File) || wanted.MatchString(f.Module)
 	}
 	return list
 }

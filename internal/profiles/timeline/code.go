@@ -56,6 +56,7 @@ func (c *code) location(index dictionary.LocationIndex, out *Profile) (i Locatio
 			}
 		}
 	}
+	shared.JVM = frameType == "jvm"
 	out.Symbolicated = out.Symbolicated || c.raw.replaced
 	lines := c.scratch.Lines
 	if c.useRaw && c.raw.replaced {
@@ -94,6 +95,7 @@ func (c *code) frame(index dictionary.FunctionIndex, frame Frame) (Frame, bool) 
 		frame.System = system
 	}
 	frame.File, frame.StartLine = file, function.StartLine
+	frame.JVM = frame.JVM || isJVM(file)
 	return frame, ok
 }
 

@@ -105,6 +105,7 @@ type Frame struct {
 	Module    string
 	InApp     InApp
 	Guessed   bool // the profiler does not state InApp
+	JVM       bool // it is a method of a class, and Module is the class
 }
 
 // InApp states whether code belongs to the application or to a library.

@@ -109,6 +109,7 @@ export interface Graph extends Limited, Drawing {
 export interface MergedGraph extends Graph {
   matched?: number
   waiting?: number // weight of threads that wait outside of spans
+  minified?: number // self weight of functions whose names are probably minified
   symbolicated?: boolean
   top?: (Frame & { self: number; total: number })[]
   threads?: { id: string; name: string; weight: number }[]

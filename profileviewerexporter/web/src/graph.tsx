@@ -69,6 +69,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
       {!byTime && <Changes q={q} selection={{ ...base, raw: selection.raw, ...(base.profiles.length === 0 && base.service === undefined && { profiles: whole.profiles }) }} />}
       <Summary whole={whole} waiting={selection.active && whole.waiting} picture={picture} ordered={isOrdered(graph) ? graph : undefined} />
       <Omitted from={graph} />
+      {(whole.minified ?? 0) > whole.total / 10 && <p class="note">Names are minified: {share(whole.minified ?? 0, whole.total)} of the time is in functions without symbols. <a href={symbolication} target="_blank" rel="noopener">Add symbols ↗</a></p>}
       {whole.total === 0 && !byTime
         ? <p class="note">{selection.active && whole.waiting ? 'All threads wait. Select “Waiting threads” to show where.' : 'This selection has no samples with a stack.'}</p>
         : order === 'sandwich' && center !== undefined
@@ -84,6 +85,8 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
     </>
   )
 }
+
+const symbolication = 'https://github.com/otelcol-sentry/otelcol-sentry/blob/main/docs/symbolication.md'
 
 // useGraphs requests the merged graph of a selection and, where it is shown, the graph in another order.
 function useGraphs(selection: Selection, order: Order, search: string, idle: boolean) {
