@@ -12,6 +12,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 )
 
 // Signal is the signal of a message, as an attribute of metrics.
@@ -38,7 +39,18 @@ type Message struct {
 	// Tenant is the sender of the message; the tenants share the store.
 	Tenant tenant.Tenant
 
+	spans    []operations.Span  // until it is stored
+	nodes    []*operations.Node // of its spans
+	parents  int                // that are not in the message
+	coverage []coverage
+
 	otlp []byte // encoded
+}
+
+// coverage is the time that the spans of a service in a message cover.
+type coverage struct {
+	service    string
+	start, end uint64
 }
 
 // serviceName returns the name of the service of a resource, or the name that SDKs use for an
@@ -100,7 +112,10 @@ func (m *Message) size() int64 {
 	for _, f := range m.Fragments {
 		size += int(unsafe.Sizeof(*f)) + len(f.root) + len(f.first) + len(f.Service) + perTrace
 	}
-	return int64(size)
+	for _, c := range m.coverage {
+		size += int(unsafe.Sizeof(c)) + len(c.service)
+	}
+	return int64(size + len(m.spans)*operations.SpanBytes + m.parents*operations.NodeBytes)
 }
 
 const (

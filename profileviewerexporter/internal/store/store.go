@@ -13,6 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/broadcast"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 )
 
 // Store holds the latest messages, up to a number of bytes and an age. Tenants share the bytes:
@@ -27,6 +28,7 @@ type Store struct {
 	profiles  map[uint64]*Profile
 	fragments byTrace[*Fragment]
 	linked    byTrace[*Profile] // profiles with samples of the trace
+	spans     *operations.Table
 	lastID    uint64
 	version   uint64            // changes with the content
 	versions  map[Signal]uint64 // likewise, of the messages of a signal
@@ -44,6 +46,7 @@ func New(maxBytes int64, maxAge time.Duration) *Store {
 		profiles:  map[uint64]*Profile{},
 		fragments: byTrace[*Fragment]{},
 		linked:    byTrace[*Profile]{},
+		spans:     operations.NewTable(),
 		versions:  map[Signal]uint64{},
 	}
 }
@@ -102,6 +105,11 @@ func (s *Store) index(m *Message, firstID uint64, oldest bool) {
 			f.entry = s.fragments.add(f.Trace, f, oldest)
 		}
 	}
+	m.nodes = make([]*operations.Node, len(m.spans))
+	for i, span := range m.spans {
+		m.nodes[i] = s.spans.Add(m.Tenant, span)
+	}
+	m.spans = nil
 }
 
 // tracesOf returns the traces that a profile has samples of.
@@ -164,6 +172,10 @@ func (s *Store) remove(e *fairshare.Entry[tenant.Tenant, *Message]) {
 			f.entry = traceEntry{}
 		}
 	}
+	for _, node := range m.nodes {
+		s.spans.Remove(node)
+	}
+	m.nodes = nil
 	s.change(m.Signal)
 }
 

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 )
 
@@ -27,21 +28,45 @@ func (s *Store) AddTraces(ctx context.Context, traces ptrace.Traces, now time.Ti
 }
 
 func (m *Message) summarizeTraces(traces ptrace.Traces) {
-	fragments := fragmentsOf(m)
+	fragments, texts := fragmentsOf(m), textCache{}
+	m.spans = make([]operations.Span, 0, traces.SpanCount())
 	for _, resource := range traces.ResourceSpans().All() {
 		service := serviceName(resource.Resource())
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
-				fragments.of(span.TraceID(), service).addSpan(span)
+				name := texts.display(spanname.Of(span))
+				fragments.of(span.TraceID(), service).addSpan(span, name)
+				m.spans = append(m.spans, operations.Span{
+					Key: operations.Key{Trace: span.TraceID(), Span: span.SpanID()}, Parent: span.ParentSpanID(), Service: service, Name: name,
+					Kind: span.Kind(), Calls: operations.CalleeOf(span), Start: uint64(span.StartTimestamp()), End: uint64(span.EndTimestamp()),
+					Error: span.Status().Code() == ptrace.StatusCodeError,
+				})
 			}
 		}
 	}
+	m.parents = operations.Absent(m.spans)
+	m.cover()
 }
 
-func (f *Fragment) addSpan(span ptrace.Span) {
+// cover sums the times of the fragments by service.
+func (m *Message) cover() {
+	index := map[string]int{}
+	for _, f := range m.Fragments {
+		i, known := index[f.Service]
+		if !known {
+			i = len(m.coverage)
+			index[f.Service] = i
+			m.coverage = append(m.coverage, coverage{f.Service, f.start, f.end})
+		}
+		c := &m.coverage[i]
+		c.start, c.end = min(c.start, f.start), max(c.end, f.end)
+	}
+}
+
+func (f *Fragment) addSpan(span ptrace.Span, name string) {
 	start, end := uint64(span.StartTimestamp()), uint64(span.EndTimestamp())
 	if f.Spans == 0 || start < f.start {
-		f.start, f.first = start, displayText(spanname.Of(span))
+		f.start, f.first = start, name
 	}
 	f.end = max(f.end, end, start)
 	f.Spans++
@@ -54,6 +79,6 @@ func (f *Fragment) addSpan(span ptrace.Span) {
 		}
 	}
 	if span.ParentSpanID().IsEmpty() && f.root == "" {
-		f.root = displayText(spanname.Of(span))
+		f.root = name
 	}
 }

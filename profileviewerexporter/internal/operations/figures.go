@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package operations
+
+import (
+	"cmp"
+	"slices"
+
+	"go.opentelemetry.io/collector/pdata/ptrace"
+)
+
+// maxSlowest is the number of slowest spans of an operation in its figures.
+const maxSlowest = 5
+
+// Name is an operation of a service.
+type Name struct {
+	Name string
+	Kind ptrace.SpanKind
+}
+
+// Figures are the figures of an operation. Durations are in nanoseconds.
+type Figures struct {
+	Name
+	Count, Errors int
+	P50, P95, P99 uint64
+	Total         uint64 // of all spans
+	Database      uint64 // in calls to databases
+	Remote        uint64 // in calls to services
+	Slowest       []Slow
+
+	durations histogram
+	nodes     []*Node
+}
+
+// Own returns the time of the service's code.
+func (f *Figures) Own() uint64 { return f.Total - min(f.Total, f.Database+f.Remote) }
+
+// Slow is one of the slowest spans of an operation.
+type Slow struct {
+	Key
+	Duration uint64
+}
+
+// Of returns the figures of the operations of a service, by name and kind.
+func (t *Table) Of(service string) []Figures {
+	sums := map[Name]*Figures{}
+	for key, op := range t.operations[service] {
+		name := Name{key.name, key.kind}
+		sum := sums[name]
+		if sum == nil {
+			sum = &Figures{Name: name, durations: histogram{}}
+			sums[name] = sum
+		}
+		sum.Count, sum.Errors, sum.Total = sum.Count+len(op.slowest), sum.Errors+op.errors, sum.Total+op.total
+		sum.Database, sum.Remote = sum.Database+op.calls[Database], sum.Remote+op.calls[Remote]
+		sum.durations.plus(op.durations)
+		sum.nodes = append(sum.nodes, op.slowest.first(maxSlowest)...)
+	}
+	list := make([]Figures, 0, len(sums))
+	for _, sum := range sums {
+		percentiles := sum.durations.percentiles(0.5, 0.95, 0.99)
+		sum.P50, sum.P95, sum.P99, sum.durations = percentiles[0], percentiles[1], percentiles[2], nil
+		slices.SortFunc(sum.nodes, func(a, b *Node) int { return cmp.Compare(b.duration, a.duration) })
+		for _, n := range sum.nodes[:min(len(sum.nodes), maxSlowest)] {
+			sum.Slowest = append(sum.Slowest, Slow{n.key, n.duration})
+		}
+		sum.nodes = nil
+		list = append(list, *sum)
+	}
+	slices.SortFunc(list, func(a, b Figures) int {
+		return cmp.Or(cmp.Compare(a.Name.Name, b.Name.Name), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list
+}
+
+// Above visits the operations of a service that a span belongs to: its own and those of the spans
+// above it, each once.
+func (t *Table) Above(service string, span Key, visit func(Name)) {
+	n := t.nodes[span]
+	if n == nil || n.of == nil || n.of.service != service {
+		return
+	}
+	var seen []Name // rarely more than ten
+	n.ancestors(func(op *operation) bool {
+		if name := (Name{op.name, op.kind}); !slices.Contains(seen, name) {
+			seen = append(seen, name)
+			visit(name)
+		}
+		return true
+	})
+}
