@@ -65,6 +65,7 @@ var apiResponses = []struct {
 	{"GET /api/logs", records.ListAnswer{}},
 	{"GET /api/metrics", series.ListAnswer{}},
 	{"GET /api/service", catalog.ReleasesAnswer{}},
+	{"GET /api/operations", catalog.OperationsAnswer{}},
 	{"GET /api/notices", noticesAnswer{}},
 	{"GET /api/changes", changesAnswer{}},
 	{"POST /api/import", importAnswer{}},

@@ -35,21 +35,26 @@ const maxProfiles = 60
 //	release=…        with service: of a release
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
+//	operation=…      with service: the samples of spans with this display name, and of those below
+//	kind=…           with operation: of this kind
 //	active=1         without samples of threads that wait outside of spans
+//	linked=1         the samples with a span
 //	collapse=1       without library functions that library functions call
 //	raw=1            with the names that the profiler reported, before symbolication
 //
 // The origin is the earliest start of the profiles.
 type selection struct {
-	profiles []*store.Profile // ascending
-	origin   uint64
-	link     *timeline.Link
-	thread   *string
-	within   timeline.Range
-	active   bool
-	collapse bool // calls inside libraries
-	raw      bool
-	decoded  *decoded
+	profiles  []*store.Profile // ascending
+	origin    uint64
+	link      *timeline.Link
+	thread    *string
+	within    timeline.Range
+	active    bool
+	linked    bool // only samples with a span
+	operation *operationLinks
+	collapse  bool // calls inside libraries
+	raw       bool
+	decoded   *decoded
 }
 
 func (v *viewer) selectionOf(query url.Values) (*selection, error) {
@@ -65,7 +70,8 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		s.profiles, err = v.profilesOf(query["profile"])
 	case s.link == nil && query.Has("service"):
 		if s.within, err = parseInterval(query); err == nil {
-			s.profiles, err = v.profilesDuring(query, s.within)
+			s.operation = v.operationOf(query)
+			s.profiles, err = v.profilesDuring(query, s.within, s.operation)
 		}
 	default:
 		s.profiles, err = v.profilesWith(s.link)
@@ -78,7 +84,8 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		thread := query.Get("thread")
 		s.thread = &thread
 	}
-	s.active, s.collapse, s.raw = query.Get("active") == "1", query.Get("collapse") == "1", query.Get("raw") == "1"
+	s.active, s.linked = query.Get("active") == "1", query.Get("linked") == "1"
+	s.collapse, s.raw = query.Get("collapse") == "1", query.Get("raw") == "1"
 	return s, parseRange(query, s.origin, &s.within)
 }
 
@@ -143,8 +150,9 @@ func parseTrace(text string) (pcommon.TraceID, error) {
 }
 
 // profilesDuring returns the profiles of a service, or of a release of it, in a range. If there are
-// too many, it returns the latest. It returns only profiles with the measure of the latest.
-func (v *viewer) profilesDuring(query url.Values, during timeline.Range) (list []*store.Profile, err error) {
+// too many, it returns the latest. It returns only profiles with the measure of the latest, and
+// only those with samples of the operation, if there is one.
+func (v *viewer) profilesDuring(query url.Values, during timeline.Range, of *operationLinks) (list []*store.Profile, err error) {
 	service, release := query.Get("service"), query.Get("release")
 	all, _, _ := v.store.All()
 	for _, p := range all { // the newest first
@@ -154,12 +162,18 @@ func (v *viewer) profilesDuring(query url.Values, during timeline.Range) (list [
 		if query.Has("release") && p.Release != release {
 			continue
 		}
+		if !of.has(p) {
+			continue
+		}
 		if list = append(list, p); p.Measure != list[0].Measure {
 			list = list[:len(list)-1]
 		}
 		if len(list) == maxProfiles {
 			break
 		}
+	}
+	if len(list) == 0 && of != nil {
+		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service has samples of this operation in the window"}
 	}
 	if len(list) == 0 {
 		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service is in the window"}
@@ -239,13 +253,22 @@ func (s *selection) key() string {
 	if s.thread != nil {
 		fmt.Fprintf(&b, " thread %q", *s.thread)
 	}
-	fmt.Fprint(&b, " ", s.within.From, s.within.To, s.collapse, s.active)
+	if o := s.operation; o != nil {
+		fmt.Fprintf(&b, " operation %q %q %d", o.name, o.kind, o.version)
+	}
+	fmt.Fprint(&b, " ", s.within.From, s.within.To, s.collapse, s.active, s.linked)
 	return b.String()
 }
 
 // filter returns the filter for the selected samples of a profile.
 func (s *selection) filter(p *timeline.Profile) timeline.Filter {
 	f := timeline.Filter{Link: s.link, Range: s.within, Active: s.active}
+	switch {
+	case s.operation != nil:
+		f.Spans = func(link timeline.Link) bool { return s.operation.links[link] }
+	case s.linked:
+		f.Spans = func(timeline.Link) bool { return true }
+	}
 	if s.thread != nil {
 		thread, ok := p.FindThread(*s.thread)
 		if !ok {

@@ -36,6 +36,7 @@ func (v *viewer) routes() http.Handler {
 	handle("errors/{group}", v.errorDetail)
 	list("metrics", v.metricList)
 	list("service", v.serviceDetail)
+	list("operations", v.operationList)
 	handle("notices", v.noticeList)
 	handle("download/{format}", v.download)
 	mux.Handle("GET /api/changes", v.changes())

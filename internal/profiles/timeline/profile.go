@@ -136,7 +136,8 @@ type Filter struct {
 	Thread *ThreadIndex
 	Link   *Link
 	Range  Range
-	Active bool // see Profile.Active
+	Active bool            // see Profile.Active
+	Spans  func(Link) bool // of the samples with a span; nil: with any span or none
 }
 
 // Selected returns the samples that the filter selects.
@@ -157,6 +158,9 @@ func (p *Profile) Selected(f Filter) func(yield func(ThreadIndex, *Sample) bool)
 					continue
 				}
 				if f.Active && !p.Active(s) {
+					continue
+				}
+				if f.Spans != nil && (s.Link == 0 || !f.Spans(p.Links[s.Link])) {
 					continue
 				}
 				if !yield(t, s) {

@@ -7,9 +7,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 )
 
-// maxVisitedLinks is the maximum number of spans with samples that are visited to find those of
+// MaxVisitedLinks is the maximum number of spans with samples that are visited to find those of
 // operations, about a tenth of a second's work.
-const maxVisitedLinks = 200_000
+const MaxVisitedLinks = 200_000
 
 // Operations returns the figures of the operations of a service, and the time that its spans cover.
 // It visits no spans.
@@ -41,7 +41,7 @@ func (s *Store) OperationSamples(service string) (samples map[operations.Name]in
 			if p.Service != service || len(p.Spans) == 0 {
 				continue
 			}
-			if visited += len(p.Spans); visited > maxVisitedLinks {
+			if visited += len(p.Spans); visited > MaxVisitedLinks {
 				return samples, false
 			}
 			for link, sum := range p.Spans {
@@ -54,16 +54,15 @@ func (s *Store) OperationSamples(service string) (samples map[operations.Name]in
 
 // OperationLinks returns the spans of a profile that belong to an operation of its service, or are
 // below one of its spans.
-func (s *Store) OperationLinks(p *Profile, wanted operations.Name) map[timeline.Link]bool {
+func (s *Store) OperationLinks(p *Profile, wanted func(operations.Name) bool) (links []timeline.Link) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	links := map[timeline.Link]bool{}
 	for link := range p.Spans {
-		s.spans.Above(p.Service, operations.Key(link), func(name operations.Name) {
-			if name == wanted {
-				links[link] = true
-			}
-		})
+		found := false
+		s.spans.Above(p.Service, operations.Key(link), func(name operations.Name) { found = found || wanted(name) })
+		if found {
+			links = append(links, link)
+		}
 	}
 	return links
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+)
+
+// TestOperationsVisitNoSpans: the figures are ready when they are requested. The messages are
+// unreadable, and the number of spans has no effect on the work, as counted by allocations.
+func TestOperationsVisitNoSpans(t *testing.T) {
+	spans := 20_000
+	if testsize.Full() {
+		spans = 1_000_000
+	}
+	work := func(spans int) float64 {
+		s, now := New(1<<40, time.Hour), time.Now()
+		const perMessage = 1000
+		for first := 0; first < spans; first += perMessage {
+			_, err := s.AddTraces(t.Context(), spansFrom(first, perMessage), now)
+			require.NoError(t, err)
+		}
+		for _, m := range s.Messages() {
+			m.otlp = []byte("unreadable")
+		}
+		figures, _, _ := s.Operations("shop")
+		require.Len(t, figures, 2)
+		assert.Equal(t, spans, figures[0].Count+figures[1].Count)
+		return testing.AllocsPerRun(3, func() { s.Operations("shop") })
+	}
+	assert.InDelta(t, work(spans/10), work(spans), 5)
+}
+
+// spansFrom returns pairs of a request and its query. All durations occur in the first thousand.
+func spansFrom(first, count int) ptrace.Traces {
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	list := resource.ScopeSpans().AppendEmpty().Spans()
+	for i := first; i < first+count; i++ {
+		span, trace := list.AppendEmpty(), pcommon.TraceID{}
+		binary.BigEndian.PutUint64(trace[:], uint64(i/2+1))
+		span.SetTraceID(trace)
+		span.SetSpanID(pcommon.SpanID{byte(i%2 + 1)})
+		span.SetName("GET /")
+		if i%2 == 1 {
+			span.SetParentSpanID(pcommon.SpanID{1})
+			span.SetName("query")
+		}
+		span.SetEndTimestamp(pcommon.Timestamp(1 + i%1000))
+	}
+	return traces
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package profileviewerexporter
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline/timelinetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
+)
+
+// rawSpan is a span as it arrived, with the project's service.
+type rawSpan struct {
+	ptrace.Span
+	service string
+	again   bool // a span with the same ID arrived before: that one represents it in the tree
+}
+
+func (s rawSpan) duration() uint64 {
+	return uint64(s.EndTimestamp() - min(s.StartTimestamp(), s.EndTimestamp()))
+}
+
+func (s rawSpan) isRoot() bool {
+	return s.Kind() == ptrace.SpanKindServer || s.Kind() == ptrace.SpanKindConsumer
+}
+
+func (s rawSpan) has(prefixes ...string) bool {
+	for key := range s.Attributes().All() {
+		if slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// recordedSpans returns the transactions of all recordings, one message each.
+func recordedSpans(t *testing.T) (messages []ptrace.Traces) {
+	for _, request := range golden.Corpus(t) {
+		envelope, err := sentry.ReadEnvelope(request.Decoded(t))
+		if err != nil {
+			continue // it is of another endpoint
+		}
+		for _, item := range envelope.Items {
+			if !bytes.HasPrefix(bytes.TrimSpace(item.Payload), []byte("{")) || !bytes.Contains(item.Payload, []byte(`"start_timestamp"`)) {
+				continue
+			}
+			if transaction, err := event.DecodeTransaction(item.Payload); err == nil && len(transaction.Lost) == 0 {
+				messages = append(messages, fromsentry.TransactionToTraces(transaction, fromsentry.Source{ProjectID: "1"}))
+			}
+		}
+	}
+	return messages
+}
+
+// TestOperationsOfRecordings: the figures are those of a program that reads the spans of all
+// recordings at once.
+func TestOperationsOfRecordings(t *testing.T) {
+	h := start(t, func(c *Config) { c.MaxBytes = 1 << 30 })
+	var spans []rawSpan
+	arrived := map[string]bool{}
+	for _, message := range recordedSpans(t) {
+		for _, resource := range message.ResourceSpans().All() {
+			service, _ := resource.Resource().Attributes().Get("service.name")
+			for _, scope := range resource.ScopeSpans().All() {
+				for _, span := range scope.Spans().All() {
+					id := span.TraceID().String() + span.SpanID().String()
+					spans = append(spans, rawSpan{span, service.AsString(), arrived[id]})
+					arrived[id] = true
+				}
+			}
+		}
+		require.NoError(t, h.traces.ConsumeTraces(t.Context(), message))
+	}
+	require.Greater(t, len(spans), 3000)
+
+	type key struct{ trace, span string }
+	children := map[key][]rawSpan{}
+	for _, s := range spans {
+		parent := key{s.TraceID().String(), s.ParentSpanID().String()}
+		children[parent] = append(children[parent], s)
+	}
+	var below func(rawSpan) (database, remote uint64)
+	below = func(s rawSpan) (database, remote uint64) {
+		for _, c := range children[key{s.TraceID().String(), s.SpanID().String()}] {
+			switch {
+			case c.isRoot():
+			case c.has("db.system"):
+				database += c.duration()
+			case c.Kind() == ptrace.SpanKindClient && (c.has("http.request.method", "rpc.system") || slices.Contains(slices.Collect(keysOf(c)), "http.method")):
+				remote += c.duration()
+			case !c.again:
+				d, r := below(c)
+				database, remote = database+d, remote+r
+			}
+		}
+		return database, remote
+	}
+	wanted := map[string]catalog.OperationAnswer{} // by service, name and kind
+	durations := map[string][]uint64{}
+	for _, s := range spans {
+		id := s.service + "|" + spanname.Of(s.Span) + "|" + s.Kind().String()
+		w := wanted[id]
+		w.Count++
+		if s.Status().Code() == ptrace.StatusCodeError {
+			w.Errors++
+		}
+		w.Total += s.duration()
+		if !s.again {
+			database, remote := below(s)
+			w.Database, w.Remote = w.Database+database, w.Remote+remote
+		}
+		wanted[id], durations[id] = w, append(durations[id], s.duration())
+	}
+	services, checked, withCalls := map[string]bool{}, 0, 0
+	for _, s := range spans {
+		services[s.service] = true
+	}
+	for service := range services {
+		for offset := 0; ; offset += 200 {
+			page := get[catalog.OperationsAnswer](h, fmt.Sprintf("operations?service=%s&offset=%d", url.QueryEscape(service), offset))
+			for _, got := range page.Operations {
+				id := service + "|" + got.Name + "|" + got.Kind
+				w, list := wanted[id], durations[id]
+				assert.Equal(t, []uint64{uint64(w.Count), uint64(w.Errors), w.Total, w.Database, w.Remote},
+					[]uint64{uint64(got.Count), uint64(got.Errors), got.Total, got.Database, got.Remote}, id)
+				slices.Sort(list)
+				for i, percentile := range []uint64{got.P50, got.P95, got.P99} {
+					want := list[max(1, int(math.Ceil([]float64{0.5, 0.95, 0.99}[i]*float64(len(list)))))-1]
+					assert.InDelta(t, float64(want), float64(percentile), 0.01*float64(want), id)
+				}
+				assert.Equal(t, list[len(list)-1], got.Slowest[0].Duration, id)
+				checked++
+				if got.Database+got.Remote > 0 {
+					withCalls++
+				}
+			}
+			if len(page.Operations) == 0 {
+				break
+			}
+		}
+	}
+	assert.Len(t, wanted, checked)
+	assert.Greater(t, withCalls, 10)
+}
+
+func keysOf(s rawSpan) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for key := range s.Attributes().All() {
+			if !yield(key) {
+				return
+			}
+		}
+	}
+}
+
+// TestOperations: the samples of an operation are those of its spans and of the spans below, in
+// figures, graphs and downloads.
+func TestOperations(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop",
+		timelinetest.Sample{Thread: 1, Stack: "main;handle;libquery", Span: 7, At: []time.Duration{0, 10 * ms}},
+		timelinetest.Sample{Thread: 1, Stack: "main;other", Span: 8, At: []time.Duration{20 * ms}},
+		timelinetest.Sample{Thread: 1, Stack: "main;idle", At: []time.Duration{30 * ms}},
+	)
+	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "unlinked", At: []time.Duration{0}})
+	h.addSpans("shop", 7, testSpan{7, 9, "query", 5, 15}, testSpan{9, 0, "GET /", 0, 40})
+	h.addSpans("shop", 8, testSpan{8, 0, "POST /", 0, 20})
+	list := get[catalog.OperationsAnswer](h, "operations?service=shop&sort=-p95")
+	require.Len(t, list.Operations, 3)
+	first := list.Operations[0]
+	assert.Equal(t, []any{"GET /", "Unspecified", 1, int64(2)}, []any{first.Name, first.Kind, first.Count, first.Samples})
+	assert.InDelta(t, 25, first.Rate, 0.01, "one in 40 ms")
+	assert.Equal(t, []uint64{uint64(40 * ms), uint64(10 * ms), uint64(30 * ms)}, []uint64{first.Total, first.Database, first.Own})
+	assert.Equal(t, []catalog.SlowAnswer{{Trace: "00000000000000000000000000000007", Span: "0000000000000009", Duration: uint64(40 * ms)}}, first.Slowest)
+	assert.Equal(t, 1, get[catalog.OperationsAnswer](h, "operations?service=shop&q=post").Count)
+
+	graph := get[flameAnswer](h, "flame?service=shop&operation=GET+%2F")
+	assert.Equal(t, int64(2), graph.Samples)
+	assert.Equal(t, []string{"1"}, graph.Profiles, "only those with samples of it")
+	assert.Equal(t, int64(1), get[flameAnswer](h, "flame?service=shop&operation=POST+%2F").Samples)
+	_, stacks := h.request("/api/download/collapsed?service=shop&operation=GET+%2F&kind=Unspecified")
+	assert.Equal(t, 1, strings.Count(string(stacks), "\n"))
+
+	for path, want := range map[string]int{
+		"operations": http.StatusBadRequest, "operations?service=shop&sort=x": http.StatusBadRequest,
+		"flame?service=shop&operation=none": http.StatusNotFound, "flame?service=shop&operation=GET+%2F&kind=Server": http.StatusNotFound,
+	} {
+		status, _ := h.fails(path)
+		assert.Equal(t, want, status, path)
+	}
+}
+
+// TestLinked: linked=1 selects the samples with a span.
+func TestLinked(t *testing.T) {
+	h := start(t, nil)
+	h.addProfile("shop", shop...)
+	assert.Equal(t, int64(3), get[flameAnswer](h, "flame?profile=1&linked=1").Samples)
+	assert.Equal(t, int64(3), get[flameAnswer](h, "flame?service=shop&linked=1&active=1").Samples)
+	_, stacks := h.request("/api/download/collapsed?profile=1&linked=1")
+	assert.Equal(t, 1, strings.Count(string(stacks), "\n"), "%s", stacks)
+}
+
+// TestDisplayNames: lists, traces and spans have the name that tells a span from others.
+func TestDisplayNames(t *testing.T) {
+	h := start(t, nil)
+	traces := ptrace.NewTraces()
+	resource := traces.ResourceSpans().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	span := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty()
+	span.SetName("GET")
+	span.SetKind(ptrace.SpanKindServer)
+	span.SetTraceID(timelinetest.Trace(7))
+	span.SetSpanID(timelinetest.Span(7))
+	span.SetEndTimestamp(pcommon.Timestamp(timelinetest.Start))
+	span.Attributes().PutStr("http.request.method", "GET")
+	span.Attributes().PutStr("url.path", "/orders/42")
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), traces))
+	h.addProfile("shop", shop...)
+
+	const id, want = "00000000000000000000000000000007", "GET /orders/{id}"
+	assert.Equal(t, want, get[catalog.TracesAnswer](h, "traces").Traces[0].Name)
+	trace := get[traceAnswer](h, "traces/"+id)
+	assert.Equal(t, []string{want, want}, []string{trace.Name, trace.SpanList[0].Name})
+	detail := get[spanDetailAnswer](h, "traces/"+id+"/spans/0000000000000007")
+	assert.Equal(t, []string{want, "GET"}, []string{detail.Name, detail.Reported})
+	assert.Equal(t, want, get[profileAnswer](h, "profiles/1").SpanList[0].Name)
+	assert.Equal(t, want, get[catalog.OperationsAnswer](h, "operations?service=shop").Operations[0].Name)
+}
