@@ -252,6 +252,26 @@ export interface ServiceDetail extends Limited {
   releases: { name: string; profiles: number; first: string; last: string }[]
 }
 
+// Operation sums the spans of a service with a name and kind.
+export interface Operation {
+  name: string
+  kind: string
+  count: number
+  rate: number // per second
+  p50: number
+  p95: number
+  p99: number
+  errors: number
+  total: number
+  database: number // part of total in calls to databases
+  remote: number // part of total in calls to services
+  own: number
+  samples: number
+  slowest: { trace: string; span: string; duration: number }[]
+}
+
+export interface Operations extends Limited { operations: Operation[]; count: number; start: string; end: string; unread?: boolean }
+
 // Selection selects samples: those of profiles, or those of a span in all profiles.
 export interface Selection {
   profiles: string[]
@@ -260,10 +280,13 @@ export interface Selection {
   service?: string // with a window of time and, perhaps, a release
   window?: string
   release?: string
+  operation?: string // of the service, with its kind
+  kind?: string
   thread?: string
   from?: number // nanoseconds after the origin
   to?: number
   active?: 1 // without threads that wait outside of spans
+  linked?: 1 // only samples with a span
   collapse?: 1 // without library functions that library functions call
   raw?: 1 // with the names before symbolication
   focus?: string // numbers of functions; see changes.tsx

@@ -22,7 +22,7 @@ import { ZoomableChart } from './zoomable'
 
 interface Props {
   base: Selection // profiles, or a span
-  route: Route // its query may have: thread or threads=all, order, from, to, waiting, collapse, raw, zoom, callers, idle, q, function, own
+  route: Route // its query may have: thread or threads=all, order, from, to, waiting, linked, collapse, raw, zoom, callers, idle, q, function, own
   threads?: Thread[] // with their activity; undefined where it is not known
   spans?: SpanSamples[] // on the timeline
   period?: Period // of the timeline; its log records are marked
@@ -41,7 +41,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const listed = useThreads(base, threads)
   const allThreads = !byTime && (threads === undefined || q.get('threads') === 'all')
   const thread = q.get('thread') ?? (allThreads ? undefined : listed[0]?.id)
-  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), active: q.has('waiting') ? undefined : 1, collapse: q.has('collapse') ? 1 : undefined, raw: q.has('raw') ? 1 : undefined, ...changesOf(q) }
+  const selection: Selection = { ...base, thread, from: numberIn(q, 'from'), to: numberIn(q, 'to'), active: q.has('waiting') ? undefined : 1, linked: q.has('linked') ? 1 : undefined, collapse: q.has('collapse') ? 1 : undefined, raw: q.has('raw') ? 1 : undefined, ...changesOf(q) }
 
   const { whole, graph, picture, path, error } = useGraphs(selection, order, term, q.has('idle'))
   const { moments, all: recorded } = useMoments(period)
@@ -58,7 +58,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
+      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} linked={isLinked(base, whole, q)} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} coloring={coloring} onColoring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&
         <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
@@ -108,6 +108,12 @@ function useGraphs(selection: Selection, order: Order, search: string, idle: boo
 
 // listsOf returns the lists that change the samples of a selection. Profiles do not change, but more may have samples of a span.
 const listsOf = (selection: Selection): List[] => (selection.profiles.length === 0 ? ['profiles'] : [])
+
+// isLinked reports whether only samples with a span are shown; undefined where all have one, or none.
+function isLinked(base: Selection, whole: MergedGraph, q: URLSearchParams): boolean | undefined {
+  if (q.has('linked')) return true
+  return base.span === undefined && base.operation === undefined && whole.spans && whole.spans.length > 0 ? false : undefined
+}
 
 // isOrdered: for a moment after a change of the order, there is still the graph of the order before it.
 const isOrdered = (graph: Graph): graph is OrderedGraph => 'from' in graph

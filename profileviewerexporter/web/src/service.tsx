@@ -6,6 +6,7 @@ import { GraphView } from './graph'
 import { amend, useApi, useTitle, type Route } from './hooks'
 import { Amount, Filters, listPath, most, Pager, Table, type Column } from './list'
 import { Omitted } from './omitted'
+import { Opened, Operations } from './operations'
 import { unzoomed } from './order'
 
 // Services lists the services.
@@ -59,6 +60,8 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
   const other = q.get('with') ?? ''
   const change = (changes: Record<string, string | undefined>) => amend({ ...changes, ...unzoomed, function: undefined })
   const refresh = () => { setNow(Date.now()); change({ until: undefined }) }
+  const tab = q.get('tab')
+  const operation = q.get('operation') ?? undefined
   const isNew = s !== undefined && !q.has('until') && BigInt(s.last) > until
   const isExplored = explored.some((key) => q.has(key))
   useEffect(() => { if (isNew && !isExplored) setNow(Date.now()) }, [s?.last, isExplored])
@@ -68,6 +71,17 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         <h1><bdi>{service}</bdi></h1>
         {s && <p class="meta"><span>{plural(s.profiles, 'stored profile')}</span>{s.profiles > 0 && <span>{clock(s.first)} to {clock(s.last)}</span>}</p>}
       </div>
+      <div class="tools">
+        <div class="choice" role="group" aria-label="View">
+          {[[undefined, 'Flame graph'], ['operations', 'Operations']].map(([value, text]) => (
+            <button key={text} type="button" aria-pressed={tab === (value ?? null)}
+              onClick={() => amend({ tab: value, q: undefined, sort: undefined, offset: undefined })}>{text}</button>
+          ))}
+        </div>
+      </div>
+      {tab === 'operations' ? <Operations q={q} />
+        : operation !== undefined ? <><Opened q={q} /><GraphView base={{ profiles: [], service, release, operation, kind: q.get('kind') ?? undefined }} route={route} /></>
+        : <>
       <div class="tools" role="toolbar" aria-label="Selection">
         <label>Last{' '}
           <select value={q.get('minutes') ?? '15'} onChange={(e) => change({ minutes: e.currentTarget.value })}>
@@ -102,6 +116,7 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         ? <GraphView base={{ profiles: [], service, window: span(until), release }} route={route} />
         : <ComparisonGraph selection={sides(service, span, until, length, release, other)} q={q}
           first={other === 'before' ? `the ${window} before` : other.replace('release:', '')} second={release ?? `the last ${window}`} />}
+        </>}
     </>
   )
 }

@@ -12,6 +12,7 @@ interface Props {
   measure: Measure
   idle: boolean
   waiting?: boolean // undefined: no thread waits
+  linked?: boolean // undefined: no sample has a span, or all have
   collapse: boolean
   raw: boolean
   symbolicated: boolean
@@ -26,7 +27,7 @@ interface Props {
 }
 
 // Toolbar has the controls of a flame graph and its downloads.
-export function Toolbar({ selection, order, threads, thread, measure, idle, waiting, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
+export function Toolbar({ selection, order, threads, thread, measure, idle, waiting, linked, collapse, raw, symbolicated, search, found, hit, hits, onHit, onSearch, coloring, onColoring }: Props) {
   const byTime = order === 'time'
   return (
     <div class="tools" role="toolbar" aria-label="Graph controls">
@@ -66,6 +67,12 @@ export function Toolbar({ selection, order, threads, thread, measure, idle, wait
         <label class="check" title="Threads that wait in a lock, a sleep or for the network, while no span runs on them">
           <input type="checkbox" checked={waiting} onChange={(e) => amend({ waiting: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
           {' '}Waiting threads
+        </label>
+      )}
+      {linked !== undefined && (
+        <label class="check" title="Samples that were taken while a span ran on the thread">
+          <input type="checkbox" checked={linked} onChange={(e) => amend({ linked: e.currentTarget.checked ? '1' : undefined, ...unzoomed })} />
+          {' '}Only in spans
         </label>
       )}
       {symbolicated && (

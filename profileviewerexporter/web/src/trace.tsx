@@ -20,7 +20,7 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
   useTitle(t && (t.name || 'Trace'), t && clock(t.start))
   if (error ?? loaded.error) return <p class="warn" role="alert">{error ?? loaded.error}</p>
   if (!t || !rows || !loaded.value) return <p class="note">Loading…</p>
-  const chosen = rows.find((s) => s.id === route.query.get('span'))
+  const chosen = rows.find((s) => s.id === route.query.get('span')) ?? rows[0]
   const choose = (span: string) => amend({ span, thread: undefined, order: undefined, from: undefined, to: undefined, ...unzoomed, q: undefined, function: undefined })
   return (
     <>
@@ -39,14 +39,15 @@ export function TraceView({ id, route }: { id: string; route: Route }) {
       <Waterfall rows={rows} length={loaded.value.end} moments={moments} chosen={chosen?.id} choose={choose} q={route.query} />
       {rows.length < t.spans && <p class="note">Showing the first {count(rows.length)} of {count(t.spans)} spans.</p>}
       <Omitted from={loaded.value} />
-      {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} route={route} />}
+      {chosen && <ChosenSpan key={chosen.id} trace={t} span={chosen} whole={!route.query.has('span')} route={route} />}
       {!chosen && t.log_list.length > 0 && <><h2>Logs</h2><LogTable records={t.log_list} /></>}
     </>
   )
 }
 
-function ChosenSpan({ trace, span, route }: { trace: Trace; span: SpanRow; route: Route }) {
-  const records = trace.log_list.filter((r) => r.span === span.id)
+// ChosenSpan describes a span; whole: with the log records of all spans.
+function ChosenSpan({ trace, span, whole, route }: { trace: Trace; span: SpanRow; whole: boolean; route: Route }) {
+  const records = whole ? trace.log_list : trace.log_list.filter((r) => r.span === span.id)
   const { value: d, error } = useApi<SpanDetail>(`traces/${trace.id}/spans/${span.id}`)
   return (
     <section aria-labelledby="chosen">
