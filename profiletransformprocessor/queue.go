@@ -11,6 +11,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink"
 )
 
@@ -231,7 +232,7 @@ func (q *waitQueue) workDone(h *heldMessage, work int64) {
 func (q *waitQueue) schedule(ctx context.Context, h *heldMessage) {
 	q.schedules[h.retries.schedule()].add(h)
 	h.queued = true
-	q.telemetry.heldChanged(ctx, 1, h.bytes)
+	q.heldChanged(ctx, h, 1)
 }
 
 func (q *waitQueue) dequeue(ctx context.Context, h *heldMessage) {
@@ -244,5 +245,14 @@ func (q *waitQueue) dequeue(ctx context.Context, h *heldMessage) {
 	if b := h.batch; b != nil && q.batches[b.group] == b {
 		delete(q.batches, b.group)
 	}
-	q.telemetry.heldChanged(ctx, -1, -h.bytes)
+	q.heldChanged(ctx, h, -1)
+}
+
+// heldChanged counts a message that is now held, or no longer. Those that wait for the next
+// component do not wait for their spans.
+func (q *waitQueue) heldChanged(ctx context.Context, h *heldMessage, messages int64) {
+	q.telemetry.heldChanged(ctx, messages, messages*h.bytes)
+	if h.retries.schedule() == waiting {
+		notices.Shared.Hold(componentType.String(), messages, q.wait)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -57,7 +59,7 @@ func (v *viewer) download(r *http.Request) (any, error) {
 	for _, p := range s.profiles {
 		messages[p.Message] = true
 	}
-	out := file{name: "profile-" + answer.Nanos(s.profiles[0].ID), contentType: "application/json", limit: maxDownload(messages)}
+	out := file{name: v.fileName(s), contentType: "application/json", limit: maxDownload(messages)}
 	switch format {
 	case "otlp":
 		out.name += ".otlp.json"
@@ -92,6 +94,42 @@ func (s *selection) export(to fileWriter) error {
 		return err
 	}
 	return to.Close()
+}
+
+// fileName returns a name for a file with a selection: the service, what ran, and when.
+func (v *viewer) fileName(s *selection) string {
+	first := s.profiles[0]
+	what := first.Name
+	switch {
+	case s.operation != nil:
+		what = s.operation.name
+	case s.link != nil:
+		what = v.storedSpans([]timeline.Link{*s.link})[*s.link].name
+	case len(s.profiles) > 1:
+		what = "merged"
+	case what == "":
+		what, _, _ = strings.Cut(strings.Join(v.store.TraceNames().Of(first), "\n"), "\n")
+	}
+	return nameOfFile(first.Service, what, s.origin)
+}
+
+// maxNamePart is the maximum length of each part of the name of a file. File systems allow 255
+// bytes in all.
+const maxNamePart = 60
+
+// nameOfFile returns parts of a name and a time in letters that all file systems allow.
+func nameOfFile(service, what string, at uint64) string {
+	var parts []string
+	for _, text := range []string{service, what, time.Unix(0, int64(at)).UTC().Format("20060102T150405")} {
+		words := strings.FieldsFunc(text, func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '.' && r != '_'
+		})
+		part := strings.Join(words, "-")
+		if part = strings.Trim(part[:min(len(part), maxNamePart)], "-._"); part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, "-")
 }
 
 func (s *selection) title() string {
@@ -129,8 +167,9 @@ func (v *viewer) downloadTrace(r *http.Request) (any, error) {
 	for _, f := range fragments {
 		messages[f.Message] = true
 	}
+	trace := store.Combine(fragments)
 	return file{
-		name: "trace-" + r.URL.Query().Get("trace")[:8] + ".otlp.json", contentType: "application/json", limit: maxDownload(messages),
+		name: nameOfFile(strings.Join(trace.Services[:min(1, len(trace.Services))], ""), trace.Name, trace.Start) + ".otlp.json", contentType: "application/json", limit: maxDownload(messages),
 		write: func(w io.Writer) error { return writeTrace(w, fragments, id) },
 	}, nil
 }

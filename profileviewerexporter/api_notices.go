@@ -17,6 +17,8 @@ type noticesAnswer struct {
 	answer.Omissions
 	Endpoints []endpointAnswer `json:"endpoints"`
 	Notices   []noticeAnswer   `json:"notices"`
+	Held      int64            `json:"held,omitempty"`     // number of messages of profiles that wait for their spans
+	HeldFor   float64          `json:"held_for,omitempty"` // maximum wait in seconds
 }
 
 type endpointAnswer struct {
@@ -41,6 +43,10 @@ func (v *viewer) noticeList(r *http.Request) (any, error) {
 		return notModified{}, nil
 	}
 	out := noticesAnswer{Endpoints: []endpointAnswer{}, Notices: []noticeAnswer{}}
+	messages, wait := notices.Shared.Held()
+	if messages > 0 {
+		out.Held, out.HeldFor = messages, wait.Seconds()
+	}
 	for _, e := range endpoints {
 		out.Endpoints = append(out.Endpoints, endpointAnswer(e))
 	}

@@ -349,7 +349,7 @@ func TestDownloads(t *testing.T) {
 	h.addProfile("shop", shop...)
 
 	response, body := h.request("/api/download/pprof?" + span7)
-	assert.Equal(t, `attachment; filename="profile-1.pb.gz"`, response.Header.Get("Content-Disposition"))
+	assert.Equal(t, `attachment; filename="shop-20231114T221320.pb.gz"`, response.Header.Get("Content-Disposition"))
 	p, err := profile.ParseData(body)
 	require.NoError(t, err)
 	require.Len(t, p.Sample, 1)
@@ -376,6 +376,18 @@ func TestDownloads(t *testing.T) {
 		service, _ := sent.ResourceProfiles().At(0).Resource().Attributes().Get("service.name")
 		assert.Equal(t, "shop", service.Str())
 	}
+
+	h.addSpans("shop", 7, testSpan{7, 0, "GET /orders/{id}", 0, 40})
+	for path, want := range map[string]string{
+		"pprof?" + span7:      "shop-GET-orders-id-20231114T221320.pb.gz",
+		"collapsed?profile=1": "shop-GET-orders-id-20231114T221320.collapsed.txt",
+		"firefox?service=shop&operation=GET+/orders/{id}": "shop-GET-orders-id-20231114T221320.firefox.json",
+		"otlp?trace=00000000000000000000000000000007":     "shop-GET-orders-id-20231114T221320.otlp.json",
+	} {
+		response, body := h.request("/api/download/" + path)
+		assert.Equal(t, fmt.Sprintf("attachment; filename=%q", want), response.Header.Get("Content-Disposition"), "%s", body)
+	}
+	assert.Equal(t, strings.Repeat("x", maxNamePart)+"-19700101T000000", nameOfFile("../../", strings.Repeat("x", 300), 0))
 
 	status, _ := h.fails("download/perf?profile=1")
 	assert.Equal(t, http.StatusNotFound, status)

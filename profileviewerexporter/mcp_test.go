@@ -120,7 +120,7 @@ func TestMCPTools(t *testing.T) {
 		assert.Contains(t, tool.Description, mcptools.Notice, tool.Name)
 	}
 	slices.Sort(names)
-	assert.Equal(t, []string{"compare", "error", "errors", "hottest_functions", "profiles", "samples", "services", "trace", "traces"}, names)
+	assert.Equal(t, []string{"compare", "error", "errors", "hottest_functions", "operations", "profiles", "samples", "services", "trace", "traces"}, names)
 
 	overview := get[map[string]json.RawMessage](h, "overview")
 	for _, list := range []string{"services", "profiles", "traces"} {

@@ -26,6 +26,12 @@ func TestNotices(t *testing.T) {
 	assert.Contains(t, got.Endpoints, dsn) // other tests may have receivers
 	assert.Contains(t, got.Notices, noticeAnswer{component, "shop", "requests", "auth_bad_key", `key \u{202e}`, 2, "1970-01-01T00:00:01Z"})
 
+	notices.Shared.Hold(component, 3, 30*time.Second)
+	got = get[noticesAnswer](h, "notices")
+	assert.Equal(t, []float64{3, 30}, []float64{float64(got.Held), got.HeldFor})
+	notices.Shared.Hold(component, -3, 30*time.Second)
+	assert.Zero(t, get[noticesAnswer](h, "notices").HeldFor)
+
 	first, _ := h.request("/api/notices")
 	same, _ := h.request("/api/notices", "If-None-Match", first.Header.Get("ETag"))
 	assert.Equal(t, http.StatusNotModified, same.StatusCode)

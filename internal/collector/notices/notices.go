@@ -57,8 +57,15 @@ type Board struct {
 	services  map[problem]int // numbers of notices with a service
 	named     int             // all of these
 	endpoints map[*Endpoint]struct{}
+	held      map[string]*held // by component
 	version   int64
 	changed   broadcast.Change
+}
+
+// held are messages that a component holds back.
+type held struct {
+	messages int64
+	wait     time.Duration
 }
 
 type (
@@ -121,6 +128,35 @@ func (b *Board) Offer(e Endpoint) (withdraw func()) {
 		delete(b.endpoints, &e)
 		b.change()
 	}
+}
+
+// Hold adds to the number of messages of profiles that a component holds back until their spans
+// have arrived, for at most wait.
+func (b *Board) Hold(component string, messages int64, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.held[component]
+	if h == nil {
+		if b.held == nil {
+			b.held = map[string]*held{}
+		}
+		h = &held{}
+		b.held[component] = h
+	}
+	h.messages, h.wait = h.messages+messages, wait
+	b.change()
+}
+
+// Held returns the number of messages that are held back, and how long that may take.
+func (b *Board) Held() (messages int64, wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, h := range b.held {
+		if messages += h.messages; h.messages > 0 {
+			wait = max(wait, h.wait)
+		}
+	}
+	return messages, wait
 }
 
 func (b *Board) change() {

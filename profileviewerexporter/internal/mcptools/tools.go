@@ -66,6 +66,16 @@ func addTools(s *mcp.Server, c *client) {
 		limit:       func(in selectionInput) int { return in.Limit },
 		keep:        []string{"profiles", "measure", "total", "samples", "stacks", "stack_count", "omitted"},
 	})
+	add(s, c, tool[operationsInput]{
+		name: "operations", title: "Operations of a service",
+		description: "List the operations of a service, those with the most time first: count, rate, percentiles of the duration in nanoseconds, errors, " +
+			"time in calls to databases and services, and the slowest spans.",
+		request: func(in operationsInput) (string, url.Values) {
+			return "operations", values("service", in.Service, "sort", in.Sort)
+		},
+		limit: func(in operationsInput) int { return in.Limit },
+		keep:  []string{"operations", "count", "start", "end", "omitted"},
+	})
 	add(s, c, tool[listInput]{
 		name: "errors", title: "Errors", description: "List groups of equal errors, the latest first. error describes one group.",
 		request: func(in listInput) (string, url.Values) { return "errors", values("service", in.Service) }, limit: listInput.limit,
@@ -96,6 +106,12 @@ func (in listInput) limit() int { return in.Limit }
 
 func overview(in listInput) (string, url.Values) { return "overview", values("service", in.Service) }
 
+type operationsInput struct {
+	Service string `json:"service" jsonschema:"name of the service"`
+	Sort    string `json:"sort,omitempty" jsonschema:"column, descending after a minus sign: name, count, p50, p95, p99, errors, total, database, remote, own or samples; default -total"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"maximum number of operations, default 20, at most 200"`
+}
+
 type traceInput struct {
 	Trace string `json:"trace" jsonschema:"ID of the trace, 32 hex digits"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum number of spans and of log records, default 20, at most 200"`
@@ -108,17 +124,18 @@ type errorInput struct {
 
 // selectionInput selects samples, as the query of the API does.
 type selectionInput struct {
-	Profile string `json:"profile,omitempty" jsonschema:"number of a profile"`
-	Trace   string `json:"trace,omitempty" jsonschema:"ID of the trace of the span, 32 hex digits"`
-	Span    string `json:"span,omitempty" jsonschema:"ID of a span, 16 hex digits; requires trace"`
-	Service string `json:"service,omitempty" jsonschema:"name of a service; its profiles of the last hour or of the window"`
-	Window  string `json:"window,omitempty" jsonschema:"with service: start and end, two times (RFC 3339) separated by '/'"`
-	Thread  string `json:"thread,omitempty" jsonschema:"ID of a thread"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"maximum number of functions, default 20, at most 200"`
+	Profile   string `json:"profile,omitempty" jsonschema:"number of a profile"`
+	Trace     string `json:"trace,omitempty" jsonschema:"ID of the trace of the span, 32 hex digits"`
+	Span      string `json:"span,omitempty" jsonschema:"ID of a span, 16 hex digits; requires trace"`
+	Service   string `json:"service,omitempty" jsonschema:"name of a service; its profiles of the last hour or of the window"`
+	Operation string `json:"operation,omitempty" jsonschema:"with service: name of an operation; the samples of its spans and of those below"`
+	Window    string `json:"window,omitempty" jsonschema:"with service: start and end, two times (RFC 3339) separated by '/'"`
+	Thread    string `json:"thread,omitempty" jsonschema:"ID of a thread"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"maximum number of functions, default 20, at most 200"`
 }
 
 func (in selectionInput) query() url.Values {
-	return values("profile", in.Profile, "trace", in.Trace, "span", in.Span, "service", in.Service, "window", in.Window, "thread", in.Thread, "pixels", "1")
+	return values("profile", in.Profile, "trace", in.Trace, "span", in.Span, "service", in.Service, "operation", in.Operation, "window", in.Window, "thread", in.Thread, "pixels", "1")
 }
 
 type compareInput struct {

@@ -65,6 +65,8 @@ export interface Imported extends Limited {
 export interface Notices extends Limited {
   endpoints: { kind: 'dsn' | 'spotlight'; url: string }[]
   notices: Notice[]
+  held?: number // messages of profiles that wait for their spans
+  held_for?: number // seconds
 }
 
 export interface Notice { component: string; service: string; subject: string; reason: string; detail: string; count: number; last: string }

@@ -3,6 +3,7 @@ import type { Notices, Overview, ProfileListing, Profiles, Service, TraceListing
 import { ago, clock, count, duration, nanos, plural, titleOf, weight } from './format'
 import { amend, useApi, useTitle, type Loaded, type Route } from './hooks'
 import { Amount, Filters, listPath, most, Pager, Table, type Column } from './list'
+import { Held } from './notices'
 import { Omitted } from './omitted'
 import { Welcome } from './welcome'
 
@@ -24,7 +25,7 @@ export function Lists({ live, route: { query: q }, notices }: { live: Loaded<Ove
         {service && <Others service={o.services.find((s) => s.name === service)} />}
       </Filters>
       <div class="columns">
-        <ProfileList q={q} />
+        <ProfileList q={q} notices={notices} />
         <TraceList q={q} />
       </div>
     </>
@@ -44,7 +45,7 @@ function Others({ service: s }: { service?: Service }) {
   )
 }
 
-function ProfileList({ q }: { q: URLSearchParams }) {
+function ProfileList({ q, notices }: { q: URLSearchParams; notices?: Notices }) {
   const { value, error } = useApi<Profiles>(listPath('profiles', q, { name: 'profiles-', sort: latest }), 'profiles', 'traces')
   const [compared, setCompared] = useState<string[]>([])
   const compare = (id: string) => setCompared((old) => (old.includes(id) ? old.filter((x) => x !== id) : [...old, id].slice(-2)))
@@ -66,7 +67,7 @@ function ProfileList({ q }: { q: URLSearchParams }) {
   ]
   return (
     <section aria-labelledby="profiles">
-      <h2 id="profiles">Profiles <small>{value && count(value.count)}</small>
+      <h2 id="profiles">Profiles <small>{value && count(value.count)}</small> <small><Held notices={notices} /></small>
         <span class="grow" />
         {compared.length === 2
           ? <a class="button" href={`#/compare?a=${compared[0]}&b=${compared[1]}`}>Compare the two</a>

@@ -1,5 +1,5 @@
 import type { Notice, Notices } from './api'
-import { clock, count, nanos } from './format'
+import { clock, count, duration, nanos, plural } from './format'
 import { useTitle } from './hooks'
 
 // Problems lists the data that the collector could not use, with the reasons.
@@ -24,6 +24,12 @@ const isLink = (n: Notice): boolean => n.subject.startsWith('samples ')
 
 // rejectedCount is the number of reasons for which data was rejected.
 export const rejectedCount = (value?: Notices): number => value?.notices.filter((n) => !isLink(n)).length ?? 0
+
+// Held states that profiles will appear soon.
+export function Held({ notices: n }: { notices?: Notices }) {
+  if (!n?.held) return null
+  return <>{plural(n.held, 'profile')} {n.held === 1 ? 'waits' : 'wait'} for {n.held === 1 ? 'its' : 'their'} spans (up to {duration(1e9 * (n.held_for ?? 0))})</>
+}
 
 function NoticeTable({ list, labelledby, none }: { list: Notice[]; labelledby: string; none: string }) {
   if (list.length === 0) return <p class="note">{none}</p>

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Notices } from './api'
-import { rejectedCount } from './notices'
+import { Held, rejectedCount } from './notices'
 
 // Welcome is the page without data: how to send some.
 export function Welcome({ notices }: { notices?: Notices }) {
@@ -11,6 +11,7 @@ export function Welcome({ notices }: { notices?: Notices }) {
     <div class="welcome">
       <h1>No data yet</h1>
       <p>Profiles, traces and log records appear here when the collector receives them.</p>
+      {notices?.held ? <p class="note" role="status"><Held notices={notices} />.</p> : null}
       {rejected > 0 && <p class="warn" role="alert">Some data was rejected. <a href="#/problems">Show the reasons</a></p>}
       {dsn && <Setup dsn={dsn} />}
       {spotlight && (
