@@ -27,6 +27,8 @@ export default async function (page, url) {
   await page.waitForSelector(`.sum[data-total="${release.total}"]`);
   findings.push(...await checkView(page, url, 'service', `#/service?service=merged&minutes=60&until=${service.last}`, 'canvas[data-boxes]'));
 
+  findings.push(...await checkView(page, url, 'service-operations', '#/service?service=merged&tab=operations', '.note'));
+
   // Compared with the other release, and with the minute before.
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(`#/service?service=merged&minutes=60&until=${service.last}&release=merged%402`);

@@ -36,7 +36,8 @@ export default async function (page, url) {
     await page.goBack();
     await page.waitForSelector('.listing tbody tr');
   }
-  for (const name of ['onCreate', 'wait', '_ZN4Shop4openEv', 'onPress']) assert.ok(found.has(name), `${name} in ${[...found]}`);
+  // Methods have their class where the profile states it.
+  for (const name of ['onCreate', 'wait', '_ZN4Shop4openEv', 'onPress']) assert.ok([...found].some((f) => f.split('.').at(-1) === name), `${name} in ${[...found]}`);
 
   // A profile: all of it, then one of its threads.
   const profile = overview.profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
@@ -76,6 +77,14 @@ export default async function (page, url) {
   await total((await api(`flame?profile=${profile.id}`)).total);
   await shot('waiting');
   await page.uncheck('text=Waiting threads');
+  await total(all.total);
+
+  // Only the samples in spans.
+  await page.check('text=Only in spans');
+  const linked = await api(`flame?profile=${profile.id}&active=1&linked=1`);
+  assert.ok(linked.total > 0 && linked.total < all.total);
+  await total(linked.total);
+  await page.uncheck('text=Only in spans');
   await total(all.total);
 
   // Search, in the graph and in the table.
@@ -148,6 +157,31 @@ export default async function (page, url) {
     result.spans.push(`${s.name}: ${s.samples} samples, ${s.weight} ns`);
   }
   await shot('trace');
+
+  // A trace opens with its root, and the root's samples or attributes.
+  await page.goto(new URL(`/#/trace/${trace}`, url).href);
+  await page.waitForSelector(`code[title="span id"]:text-is("${waterfall.span_list[0].id}")`);
+
+  // The operations of a service, and the samples of one of them.
+  const { operations } = await api('operations?service=shop-py');
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(new URL('/#/service?service=shop-py&tab=operations', url).href);
+    await page.waitForSelector('.listing tbody tr');
+    assert.equal(await page.locator('.listing tbody tr').count(), operations.length);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `operations are wider than ${width} pixels`);
+    await shot(`operations-${width}`);
+  }
+  const first = operations.find((o) => o.samples > 0);
+  await page.click(`.listing button.title:has-text("${first.name}")`);
+  const ofOperation = await api(`flame?${new URLSearchParams({ service: 'shop-py', operation: first.name, kind: first.kind, active: 1 })}`);
+  await page.selectOption('label:has-text("Thread") select', '');
+  await total(ofOperation.total);
+  assert.equal(await page.locator('.heading ~ .meta a').count(), first.slowest.length);
+  await shot('operation-1440');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shot('operation-390');
+  await page.setViewportSize({ width: 1280, height: 860 });
 
   // What comes in shows up by itself.
   await page.goto(new URL('/#/', url).href);
