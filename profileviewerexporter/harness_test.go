@@ -142,6 +142,10 @@ type testSpan struct {
 
 func (h *harness) addSpans(service string, trace byte, spans ...testSpan) {
 	h.t.Helper()
+	require.NoError(h.t, h.traces.ConsumeTraces(context.Background(), spansOf(service, trace, spans...)))
+}
+
+func spansOf(service string, trace byte, spans ...testSpan) ptrace.Traces {
 	traces := ptrace.NewTraces()
 	resource := traces.ResourceSpans().AppendEmpty()
 	resource.Resource().Attributes().PutStr("service.name", service)
@@ -158,7 +162,7 @@ func (h *harness) addSpans(service string, trace byte, spans ...testSpan) {
 		span.SetEndTimestamp(pcommon.Timestamp(timelinetest.Start + s.to*1e6))
 		span.Attributes().PutStr("db.system", "sqlite")
 	}
-	require.NoError(h.t, h.traces.ConsumeTraces(context.Background(), traces))
+	return traces
 }
 
 func (h *harness) addLog(service, body string, trace, span byte) {

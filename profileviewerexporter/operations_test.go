@@ -97,17 +97,20 @@ func TestOperationsOfRecordings(t *testing.T) {
 		parent := key{s.TraceID().String(), s.ParentSpanID().String()}
 		children[parent] = append(children[parent], s)
 	}
-	var below func(rawSpan) (database, remote uint64)
-	below = func(s rawSpan) (database, remote uint64) {
+	// spent returns the time of a span in calls to databases and services.
+	var spent func(rawSpan) (database, remote uint64)
+	spent = func(s rawSpan) (database, remote uint64) {
+		switch {
+		case !s.isRoot() && s.has("db.system"):
+			return s.duration(), 0
+		case s.Kind() == ptrace.SpanKindClient && s.has("http.request.method", "http.method", "rpc.system"):
+			return 0, s.duration()
+		case s.again:
+			return 0, 0
+		}
 		for _, c := range children[key{s.TraceID().String(), s.SpanID().String()}] {
-			switch {
-			case c.isRoot():
-			case c.has("db.system"):
-				database += c.duration()
-			case c.Kind() == ptrace.SpanKindClient && (c.has("http.request.method", "rpc.system") || slices.Contains(slices.Collect(keysOf(c)), "http.method")):
-				remote += c.duration()
-			case !c.again:
-				d, r := below(c)
+			if !c.isRoot() {
+				d, r := spent(c)
 				database, remote = database+d, remote+r
 			}
 		}
@@ -123,10 +126,8 @@ func TestOperationsOfRecordings(t *testing.T) {
 			w.Errors++
 		}
 		w.Total += s.duration()
-		if !s.again {
-			database, remote := below(s)
-			w.Database, w.Remote = w.Database+database, w.Remote+remote
-		}
+		database, remote := spent(s)
+		w.Database, w.Remote = w.Database+database, w.Remote+remote
 		wanted[id], durations[id] = w, append(durations[id], s.duration())
 	}
 	services, checked, withCalls := map[string]bool{}, 0, 0
@@ -161,16 +162,6 @@ func TestOperationsOfRecordings(t *testing.T) {
 	assert.Greater(t, withCalls, 10)
 }
 
-func keysOf(s rawSpan) func(yield func(string) bool) {
-	return func(yield func(string) bool) {
-		for key := range s.Attributes().All() {
-			if !yield(key) {
-				return
-			}
-		}
-	}
-}
-
 // TestOperations: the samples of an operation are those of its spans and of the spans below, in
 // figures, graphs and downloads.
 func TestOperations(t *testing.T) {
@@ -181,12 +172,14 @@ func TestOperations(t *testing.T) {
 		timelinetest.Sample{Thread: 1, Stack: "main;idle", At: []time.Duration{30 * ms}},
 	)
 	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "unlinked", At: []time.Duration{0}})
-	h.addSpans("shop", 7, testSpan{7, 9, "query", 5, 15}, testSpan{9, 0, "GET /", 0, 40})
+	spans := spansOf("shop", 7, testSpan{7, 9, "query", 5, 15}, testSpan{9, 0, "GET /", 0, 40})
+	spans.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(1).SetKind(ptrace.SpanKindServer)
+	require.NoError(t, h.traces.ConsumeTraces(t.Context(), spans))
 	h.addSpans("shop", 8, testSpan{8, 0, "POST /", 0, 20})
 	list := get[catalog.OperationsAnswer](h, "operations?service=shop&sort=-p95")
 	require.Len(t, list.Operations, 3)
 	first := list.Operations[0]
-	assert.Equal(t, []any{"GET /", "Unspecified", 1, int64(2)}, []any{first.Name, first.Kind, first.Count, first.Samples})
+	assert.Equal(t, []any{"GET /", "Server", 1, int64(2)}, []any{first.Name, first.Kind, first.Count, first.Samples})
 	assert.InDelta(t, 25, first.Rate, 0.01, "one in 40 ms")
 	assert.Equal(t, []uint64{uint64(40 * ms), uint64(10 * ms), uint64(30 * ms)}, []uint64{first.Total, first.Database, first.Own})
 	assert.Equal(t, []catalog.SlowAnswer{{Trace: "00000000000000000000000000000007", Span: "0000000000000009", Duration: uint64(40 * ms)}}, first.Slowest)
@@ -196,12 +189,12 @@ func TestOperations(t *testing.T) {
 	assert.Equal(t, int64(2), graph.Samples)
 	assert.Equal(t, []string{"1"}, graph.Profiles, "only those with samples of it")
 	assert.Equal(t, int64(1), get[flameAnswer](h, "flame?service=shop&operation=POST+%2F").Samples)
-	_, stacks := h.request("/api/download/collapsed?service=shop&operation=GET+%2F&kind=Unspecified")
+	_, stacks := h.request("/api/download/collapsed?service=shop&operation=GET+%2F&kind=Server")
 	assert.Equal(t, 1, strings.Count(string(stacks), "\n"))
 
 	for path, want := range map[string]int{
 		"operations": http.StatusBadRequest, "operations?service=shop&sort=x": http.StatusBadRequest,
-		"flame?service=shop&operation=none": http.StatusNotFound, "flame?service=shop&operation=GET+%2F&kind=Server": http.StatusNotFound,
+		"flame?service=shop&operation=none": http.StatusNotFound, "flame?service=shop&operation=GET+%2F&kind=Client": http.StatusNotFound,
 	} {
 		status, _ := h.fails(path)
 		assert.Equal(t, want, status, path)

@@ -18,6 +18,6 @@
 //   - another call: it is already the time of that call
 //   - the span of a request or message that a service received: it is the root of its part
 //
-// The rest of the duration is the code of the service. Concurrent calls may last longer than the
-// span that makes them; it then has no own time.
+// A call itself is in the time of calls, too. The rest of the duration is the code of the service.
+// Concurrent calls may last longer than the span that makes them; it then has no own time.
 package operations

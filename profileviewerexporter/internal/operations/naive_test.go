@@ -58,6 +58,12 @@ func naive(spans []Span, service string) map[Name]Figures {
 		}
 		f.Total += s.End - s.Start
 		database, remote := below(s.Key)
+		switch s.Calls {
+		case Database:
+			database, remote = s.End-s.Start, 0
+		case Remote:
+			database, remote = 0, s.End-s.Start
+		}
 		f.Database, f.Remote = f.Database+database, f.Remote+remote
 		f.Slowest = append(f.Slowest, Slow{s.Key, s.End - s.Start})
 		out[name], durations[name] = f, append(durations[name], s.End-s.Start)

@@ -204,7 +204,7 @@ func (o *operation) add(n *Node) {
 	if n.failed {
 		o.errors++
 	}
-	for callee, duration := range n.calls {
+	for callee, duration := range n.spent() {
 		o.calls[callee] += duration
 	}
 }
@@ -216,7 +216,7 @@ func (o *operation) remove(n *Node) {
 	if n.failed {
 		o.errors--
 	}
-	for callee, duration := range n.calls {
+	for callee, duration := range n.spent() {
 		o.calls[callee] -= duration
 	}
 }

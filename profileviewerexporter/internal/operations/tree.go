@@ -23,16 +23,22 @@ type Node struct {
 	failed   bool
 }
 
+// spent returns the time of a span that has arrived in calls. A call is all of it, with the calls
+// below.
+func (n *Node) spent() (calls [numCallees]uint64) {
+	if n.callee == None {
+		return n.calls
+	}
+	calls[n.callee] = n.duration
+	return calls
+}
+
 // spread adds the calls of a span that has arrived to its ancestors.
 func (n *Node) spread() {
-	below := n.calls
-	switch {
-	case n.root:
+	if n.root {
 		return
-	case n.callee != None: // calls below are a part of it
-		below = [numCallees]uint64{}
-		below[n.callee] = n.duration
 	}
+	below := n.spent()
 	if below == ([numCallees]uint64{}) {
 		return
 	}
@@ -43,7 +49,7 @@ func (n *Node) spread() {
 		}
 		for callee, duration := range below {
 			at.calls[callee] += duration
-			if at.of != nil {
+			if at.of != nil && at.callee == None {
 				at.of.calls[callee] += duration
 			}
 		}

@@ -19,7 +19,7 @@ func splitURL(url string) (host, path string) {
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
 		url = url[:i]
 	}
-	if _, rest, absolute := strings.Cut(url, "://"); absolute {
+	if _, rest, absolute := strings.Cut(url, schemeEnd); absolute {
 		if i := strings.IndexByte(rest, '/'); i >= 0 {
 			host, path = rest[:i], rest[i:]
 		} else {

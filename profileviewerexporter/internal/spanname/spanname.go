@@ -31,6 +31,7 @@ type rule struct {
 	words   string
 	// raw are attributes with values of a single call. A name that contains one is replaced.
 	raw []string
+	url bool // a name with a URL is replaced, too
 }
 
 // rules are in this order because a queue or a database may be called by RPC or HTTP.
@@ -67,8 +68,12 @@ var rules = []rule{
 		target:     httpTarget,
 		words:      "http request client server https fetch",
 		raw:        []string{semconv.URLFull, semconv.HTTPURL, semconv.URLPath, semconv.HTTPTarget},
+		url:        true,
 	},
 }
+
+// schemeEnd is in absolute URLs only.
+const schemeEnd = "://"
 
 // Of returns the display name of a span.
 func Of(span ptrace.Span) string {
@@ -95,6 +100,9 @@ func (r *rule) name(span ptrace.Span) string {
 
 // replaces reports whether a name is worse than one of the rule.
 func (r *rule) replaces(name string, attributes pcommon.Map) bool {
+	if r.url && strings.Contains(name, schemeEnd) {
+		return true
+	}
 	for _, key := range r.raw {
 		// The path / is in many names.
 		if raw := text(attributes, []string{key}); len(raw) > 1 && strings.Contains(name, raw) {
@@ -164,7 +172,11 @@ func httpTarget(span ptrace.Span) string {
 	if route := text(attributes, []string{semconv.HTTPRoute, semconv.URLTemplate}); route != "" {
 		return route
 	}
-	host, path := splitURL(text(attributes, []string{semconv.URLFull, semconv.HTTPURL}))
+	url := text(attributes, []string{semconv.URLFull, semconv.HTTPURL})
+	if _, named, _ := strings.Cut(span.Name(), " "); url == "" && strings.Contains(named, schemeEnd) { // Sentry's Node.js SDKs
+		url = named
+	}
+	host, path := splitURL(url)
 	if given := text(attributes, []string{semconv.URLPath, semconv.HTTPTarget}); given != "" {
 		_, path = splitURL(given)
 	}

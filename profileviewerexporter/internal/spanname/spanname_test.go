@@ -34,6 +34,7 @@ func TestOf(t *testing.T) {
 		{"method only", server, "POST", "http.request.method=POST", "POST"},
 		{"client", call, "GET", "http.request.method=GET|url.full=https://u:p@api.example.com/users/0194f7ae-7a3b-7c2d-8e5f-000000000001?q=1", "GET api.example.com/users/{id}"},
 		{"Sentry's client", call, "GET https://api.example.com/users/7", "http.request.method=GET|url.full=https://api.example.com/users/7", "GET api.example.com/users/{id}"},
+		{"Sentry's Node.js", call, "POST http://127.0.0.1:8080/orders/7?x=1", "http.method=POST", "POST 127.0.0.1:8080/orders/{id}"},
 		{"client with a template", call, "GET", "http.request.method=GET|url.template=/users/{id}|url.full=https://a/users/1", "GET /users/{id}"},
 		{"client, host only", call, "HTTP GET", "http.request.method=GET|server.address=api.example.com", "GET api.example.com"},
 		{"summary", call, "shop", "db.system.name=postgresql|db.query.summary=SELECT orders", "SELECT orders"},

@@ -13,15 +13,15 @@ export const opened = (o: Operation): Record<string, string | undefined> =>
 export function Operations({ q }: { q: URLSearchParams }) {
   const { value, error } = useApi<Answer>(listPath('operations', q, { sort: '-total' }), 'traces', 'profiles')
   const list = value?.operations ?? []
-  const time = (key: 'p50' | 'p95' | 'p99', title: string): Column<Operation> =>
-    ({ title, key, kind: 'number', cell: (o) => <Amount value={o[key]} most={most(list, (x) => x[key])}>{duration(o[key])}</Amount> })
+  const time = (key: 'p50' | 'p95' | 'p99'): Column<Operation> =>
+    ({ title: key, key, kind: 'number', cell: (o) => duration(o[key]) })
   const part = (key: 'database' | 'remote' | 'own', title: string): Column<Operation> =>
     ({ title, key, kind: 'number', cell: (o) => (o[key] > 0 ? <span title={duration(o[key])}>{share(o[key], o.total)}</span> : '') })
   const columns: Column<Operation>[] = [
     { title: 'Operation', key: 'name', kind: 'text', cell: (o) => <OperationName operation={o} /> },
     { title: 'Count', key: 'count', kind: 'number', cell: (o) => count(o.count) },
     { title: 'Rate', key: 'rate', kind: 'number', cell: (o) => rate(o.rate) },
-    time('p50', 'p50'), time('p95', 'p95'), time('p99', 'p99'),
+    time('p50'), time('p95'), time('p99'),
     { title: 'Errors', key: 'errors', kind: 'number', cell: (o) => (o.errors > 0 ? <span class="bad" title={plural(o.errors, 'error')}>{share(o.errors, o.count)}</span> : '') },
     { title: 'Total', key: 'total', kind: 'number', cell: (o) => <Amount value={o.total} most={most(list, (x) => x.total)}>{duration(o.total)}</Amount> },
     part('database', 'Database'), part('remote', 'HTTP, RPC'), part('own', 'Own code'),
