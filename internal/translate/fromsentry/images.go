@@ -134,7 +134,7 @@ func (l *attributeList) images(images []profile.Image) {
 		entry := list.Slice().AppendEmpty().SetEmptyMap()
 		entry.EnsureCapacity(imageFields)
 		for _, text := range attr.ImageTexts {
-			l.putText(entry, text.Member, *text.Of(image))
+			l.putText(entry, text.Member, *attr.ImageText(image, text.Member))
 		}
 		l.putAddress(entry, "image_addr", image.Addr)
 		l.putAddress(entry, "image_vmaddr", image.VMAddr)

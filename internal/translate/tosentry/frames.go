@@ -472,7 +472,7 @@ const maxImageText = 4 << 20
 
 func textOfImage(image *sentryprofile.Image) (size int) {
 	for _, text := range attr.ImageTexts {
-		size += len(*text.Of(image))
+		size += len(*attr.ImageText(image, text.Member))
 	}
 	return size
 }
@@ -503,7 +503,7 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 		default:
 			for _, text := range attr.ImageTexts {
 				if text.Key == key {
-					*text.Of(&image) = r.keys.text(index)
+					*attr.ImageText(&image, text.Member) = r.keys.text(index)
 				}
 			}
 		}
@@ -532,7 +532,7 @@ func (r *frameReader) image(index dictionary.MappingIndex) (image sentryprofile.
 func readImage(m pcommon.Map) sentryprofile.Image {
 	image := sentryprofile.Image{Addr: parseAddress(attr.TextOf(m, "image_addr")), VMAddr: parseAddress(attr.TextOf(m, "image_vmaddr"))}
 	for _, text := range attr.ImageTexts {
-		*text.Of(&image) = attr.TextOf(m, text.Member)
+		*attr.ImageText(&image, text.Member) = attr.TextOf(m, text.Member)
 	}
 	if size, err := strconv.ParseUint(attr.TextOf(m, "image_size"), 10, 64); err == nil {
 		image.Size = jsonscan.Uint{Value: size, Set: true}
