@@ -159,7 +159,7 @@ func (t *Table[T]) member(l *reader, into *T, key []byte, after *int) {
 	case known && r.kind != kindNone:
 		carry(t.rest(into), r.key, l.JSON(r.kind, r.name))
 	case !known && t.unknown == keepUnknown:
-		l.keep(t.rest(into), l.Interner.Intern(key))
+		l.keep(t.rest(into), string(key))
 	case !known && t.unknown == ignoreUnknown:
 		l.S.Skip()
 	default:
