@@ -196,6 +196,8 @@ var additions = []difference{
 	{"secrets in fields that Sentry's default rules skip", nil, nil},
 	{"values next to a sensitive name, PEM keys and URL passwords in log bodies and AI messages", regexp.MustCompile(`\b(logentry\.formatted|gen_ai\.\S+)$`), regexp.MustCompile(``)},
 	{"query parameters with encoded names, in URLs and forms", regexp.MustCompile(``), regexp.MustCompile(`%%(61|5B|25|09|0A|00)`)},
+	{"all cookies in text form", regexp.MustCompile(`[.: ](request\.cookies|http\.(request\.)?cookies|\S*[Cc]ookie)$`), regexp.MustCompile(``)},
+	{"a response body in JSON that contains a sensitive word, as a whole", regexp.MustCompile(`\bresponse\.data$`), regexp.MustCompile(`^[\[{]`)},
 	{"any value of `client.address`, `user.ip_address` and `user.ip`", regexp.MustCompile(`(client\.address|user\.ip_address|user\.ip)$`), regexp.MustCompile(``)},
 	{"IP addresses in the URL of a request", regexp.MustCompile(`\brequest\.url$`), regexp.MustCompile(`%ip|//[\d.]+[:/]`)},
 	{"in lines of source code: quoted literals next to a sensitive name", regexp.MustCompile(`\.(context_line|(pre|post)_context\.\d+)$`), regexp.MustCompile(``)},
