@@ -193,11 +193,13 @@ func TestBatchInOutage(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, 1, h.logs.FilterMessageSnippet("are retried").Len())
-		assert.Len(t, h.store.values, 6, "all are stored until the batch is accepted")
+		synctest.Wait()
+		assert.Len(t, h.store.crash().values, 6, "all are stored until the batch is accepted")
 		h.sink.answer(nil)
 		assert.Len(t, numbersIn(h.received(1)[0]), 5)
 		require.NoError(t, h.profiles.Shutdown(t.Context()))
-		assert.Len(t, h.store.values, 1, "the range")
+		synctest.Wait()
+		assert.Len(t, h.store.crash().values, 1, "the range")
 	})
 }
 

@@ -41,7 +41,8 @@ func TestRefusedMessageHoldsUpNoOther(t *testing.T) {
 			assert.Equal(t, map[string]int64{"outcome=sent": 60, "outcome=expired": int64(poison + 1)}, h.counts("outgoing_profiles"))
 			assert.Less(t, h.sink.refusals, 20*(poison+1))
 			assert.Positive(t, h.logs.FilterMessageSnippet("max_elapsed_time").Len())
-			assert.Len(t, h.store.values, 1, "the range")
+			synctest.Wait()
+			assert.Len(t, h.store.crash().values, 1, "the range")
 			h.balanced()
 		})
 	}
