@@ -136,7 +136,7 @@ func (in *ingestion) send(ctx context.Context, s pipeline.Signal, all []*deliver
 		message.Append(d.Message)
 	}
 	in.sent[s] = true
-	o, reason = in.pipelines.Send(withLinkKey(ctx, all[0].LinkKey), message)
+	o, reason = in.pipelines.Send(in.withClient(ctx, all[0].LinkKey), message)
 	switch o {
 	case pipeline.Accepted:
 		in.outcomes.delivered = true

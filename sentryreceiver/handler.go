@@ -81,7 +81,7 @@ func (r *sentryReceiver) receive(sub *submission) (response, error) {
 		body.Release()
 		return response{}, err
 	}
-	ctx := in.withClient(sub.req.Context())
+	ctx := sub.req.Context()
 	in.translate(ctx)
 	in.dropPayloads()
 	body.Release()

@@ -145,6 +145,15 @@ func (in *ingestion) discard(ctx context.Context, item *sentry.Item, why *discar
 // not define.
 const reasonUnsupportedType = "unsupported_type"
 
+// noPipeline has the details of the notices for ignored items. With a single pipeline, most items
+// are ignored.
+var noPipeline = func() (details [pipeline.NumSignals]string) {
+	for s := range details {
+		details[s] = fmt.Sprintf("there is no %s pipeline with this receiver; add one, or use one with the nop exporter if you do not need the data", pipeline.Signal(s))
+	}
+	return details
+}()
+
 // ignore drops an item that no pipeline receives. It logs a warning once per type, because not all
 // users know that errors are logs.
 func (in *ingestion) ignore(ctx context.Context, item sentry.ItemType, t sentryitems.Type) {
@@ -152,7 +161,7 @@ func (in *ingestion) ignore(ctx context.Context, item sentry.ItemType, t sentryi
 		in.record(ctx, item, pipeline.Ignored, reasonUnsupportedType)
 		return
 	}
-	detail := fmt.Sprintf("there is no %s pipeline with this receiver; add one, or use one with the nop exporter if you do not need the data", t.Signals[0])
+	detail := noPipeline[t.Signals[0]]
 	if notices.Shared.Report(in.notice(in.translation.ServiceName(), item.Label()+" items", pipeline.ReasonNoPipeline, detail)) {
 		in.logger.Warn("Items of the type " + item.Label() + " are dropped: " + detail)
 	}

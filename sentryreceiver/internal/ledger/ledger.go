@@ -22,7 +22,7 @@ type Ledger struct {
 	counter metric.Int64Counter // of items
 
 	mu    sync.Mutex
-	known map[entry]metric.MeasurementOption
+	known map[entry][]metric.AddOption
 }
 
 // maxSeries is half of the limit of OpenTelemetry's SDK (2000), which would combine all attributes
@@ -31,7 +31,7 @@ const maxSeries = 1000
 
 // New returns a ledger that counts with a counter.
 func New(counter metric.Int64Counter) *Ledger {
-	return &Ledger{counter: counter, known: map[entry]metric.MeasurementOption{}}
+	return &Ledger{counter: counter, known: map[entry][]metric.AddOption{}}
 }
 
 // entry is the attributes of an item. All except the sender have a bounded number of values.
@@ -44,10 +44,10 @@ type entry struct {
 
 // Count counts an item. The reason is "" if there is none.
 func (l *Ledger) Count(ctx context.Context, from Sender, item sentry.ItemType, outcome pipeline.Outcome, reason string) {
-	l.counter.Add(ctx, 1, l.series(entry{item: item.Label(), outcome: outcome, reason: reason, sender: from}))
+	l.counter.Add(ctx, 1, l.series(entry{item: item.Label(), outcome: outcome, reason: reason, sender: from})...)
 }
 
-func (l *Ledger) series(e entry) metric.MeasurementOption {
+func (l *Ledger) series(e entry) []metric.AddOption {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.known[e]; !known && len(l.known) >= maxSeries {
@@ -55,7 +55,7 @@ func (l *Ledger) series(e entry) metric.MeasurementOption {
 	}
 	option, known := l.known[e]
 	if !known {
-		option = metric.WithAttributeSet(attribute.NewSet(e.attributes()...))
+		option = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(e.attributes()...))}
 		l.known[e] = option
 	}
 	return option
