@@ -31,8 +31,8 @@ func checkInIdentity(c *event.CheckIn, src Source) attr.Identity {
 }
 
 // completed fills in missing identity fields from the envelope header. Most SDKs state their name
-// only there; Python omits it for sessions and client reports, and states it in the credentials. The
-// texts do not refer to the payload.
+// only there; Python omits it for sessions and client reports, and states it in the credentials.
+// The texts do not refer to the payload.
 func completed(id attr.Identity, src Source) attr.Identity {
 	id.Release = attr.FirstText(id.Release, src.Release)
 	id.Environment = attr.FirstText(id.Environment, src.Environment)

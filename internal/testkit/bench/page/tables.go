@@ -92,7 +92,12 @@ func targets(all []result) string {
 	return fmt.Sprintf("%s%d of %d targets are met.\n", missed, reached, asked)
 }
 
-func number(v float64) string { return fmt.Sprintf("%.3g", v) }
+func number(v float64) string {
+	if v >= 1000 {
+		return fmt.Sprintf("%.0f", v) // without an exponent
+	}
+	return fmt.Sprintf("%.3g", v)
+}
 
 // span returns a range of values, or one value if they are equal.
 func span(low, high float64) string {
