@@ -224,7 +224,7 @@ func (t *Translation) Translate(item *sentry.Item) Result {
 	return Types[item.Header.Type].translate(t, item)
 }
 
-// Stated returns the identity that the last translated item stated. Its texts may refer to the
+// Stated returns the identity that the last translated item stated. Its texts do not refer to the
 // body.
 func (t *Translation) Stated() attr.Identity { return t.stated }
 
