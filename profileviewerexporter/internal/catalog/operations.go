@@ -22,8 +22,8 @@ type OperationsAnswer struct {
 	Unread     bool              `json:"unread,omitempty"` // true if the samples of the oldest profiles are not counted because a limit was reached
 }
 
-// OperationAnswer is an operation: the spans of a service with a display name and kind. Times are in
-// nanoseconds.
+// OperationAnswer is an operation: the spans of a service with a display name and kind. Times are
+// in nanoseconds.
 type OperationAnswer struct {
 	Name     string       `json:"name"`
 	Kind     string       `json:"kind"`  // kind of span, as in OTLP: Server, Client, …

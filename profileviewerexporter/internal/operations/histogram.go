@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// precision is the maximum relative error of a percentile. (DDSketch: A Fast and Fully-Mergeable
-	// Quantile Sketch with Relative-Error Guarantees, https://arxiv.org/abs/1908.10693.)
+	// precision is the maximum relative error of a percentile. (DDSketch: A Fast and
+	// Fully-Mergeable Quantile Sketch with Relative-Error Guarantees,
+	// https://arxiv.org/abs/1908.10693.)
 	precision = 0.005
 	growth    = (1 + precision) / (1 - precision)
 )

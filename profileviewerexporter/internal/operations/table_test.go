@@ -5,6 +5,7 @@ package operations
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 )
 
@@ -143,6 +145,24 @@ func TestMemory(t *testing.T) {
 		t.Logf("%s: used %d bytes per span, stated %d", name, used/spans, stated/spans)
 		assert.Less(t, used, stated*5/4, name)
 	}
+}
+
+// TestMemoryOfOperations: the operations of a tenant take no more memory than stated, in addition
+// to that of their spans.
+func TestMemoryOfOperations(t *testing.T) {
+	const stated = 6 << 20
+	before, table := heapBytes(), NewTable()
+	var nodes []*Node
+	for i := range 2 * maxOperations {
+		s := span(1, 0, fmt.Sprint(i, strings.Repeat("x", timeline.MaxText)), uint64(i))
+		s.Key.Trace = pcommon.TraceID{byte(i), byte(i >> 8), 1}
+		nodes = append(nodes, table.Add(tenant.Tenant{}, s))
+	}
+	used := heapBytes() - before - int64(len(nodes)*SpanBytes)
+	runtime.KeepAlive(table)
+	runtime.KeepAlive(nodes)
+	t.Logf("%d operations use %d kB", maxOperations, used>>10)
+	assert.Less(t, used, int64(stated))
 }
 
 func heapBytes() int64 {

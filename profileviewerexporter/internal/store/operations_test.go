@@ -12,7 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 )
 
 // TestOperationsVisitNoSpans: the figures are ready when they are requested. The messages are
@@ -38,6 +40,30 @@ func TestOperationsVisitNoSpans(t *testing.T) {
 		return testing.AllocsPerRun(3, func() { s.Operations("shop") })
 	}
 	assert.InDelta(t, work(spans/10), work(spans), 5)
+}
+
+// TestOperationSamplesAreBounded: the samples of the newest profiles are read, up to a number of
+// spans.
+func TestOperationSamplesAreBounded(t *testing.T) {
+	s, spans := New(1<<40, time.Hour), map[timeline.Link]Sum{}
+	for i := range uint64(MaxVisitedLinks) {
+		link := timeline.Link{Span: pcommon.SpanID{1}}
+		binary.BigEndian.PutUint64(link.Trace[:], i+1)
+		spans[link] = Sum{Samples: 1}
+	}
+	_, err := s.AddTraces(t.Context(), spansFrom(0, 2), time.Now())
+	require.NoError(t, err)
+	add := func() {
+		m := &Message{Signal: Profiles, Arrived: time.Now()}
+		m.Profiles = []*Profile{{Message: m, Service: "shop", Spans: spans}}
+		require.True(t, s.add(m))
+	}
+	for _, want := range []bool{true, false} {
+		add()
+		samples, all := s.OperationSamples("shop")
+		assert.Equal(t, want, all)
+		assert.Equal(t, map[operations.Name]int64{{Name: "GET /"}: 1}, samples)
+	}
 }
 
 // spansFrom returns pairs of a request and its query. All durations occur in the first thousand.
