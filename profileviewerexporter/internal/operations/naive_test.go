@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
 // naive computes the figures of a service from all spans, without any state.
@@ -102,7 +103,7 @@ func checkFigures(t *testing.T, table *Table, spans []Span, service string) {
 // randomSpans returns the spans of trees, in random order.
 func randomSpans(r *rand.Rand, traces int) (spans []Span) {
 	for i := range traces {
-		trace, all := pcommon.TraceID{byte(i), byte(i >> 8), 1}, 1+r.IntN(12)
+		trace, all := pcommon.TraceID{byte(i), byte(i >> 8), byte(i >> 16), 1}, 1+r.IntN(12)
 		for n := range all {
 			s := Span{
 				Key: Key{trace, pcommon.SpanID{byte(n + 1)}}, Service: fmt.Sprint("s", r.IntN(2)), Name: fmt.Sprint("op", r.IntN(4)),
@@ -125,8 +126,12 @@ func randomSpans(r *rand.Rand, traces int) (spans []Span) {
 // TestFigures: the figures are those of the spans, in any order of arrival. After the removal of
 // whole traces they are those of the rest, and after that of all the table is empty.
 func TestFigures(t *testing.T) {
-	for seed := range uint64(20) {
-		spans, table := randomSpans(rand.New(rand.NewPCG(seed, 1)), 100), NewTable()
+	traces := []int{0, 1, 2, 10, 100, 1000}
+	if testsize.Full() {
+		traces = append(traces, 160_000) // a million spans
+	}
+	for _, n := range traces {
+		spans, table := randomSpans(rand.New(rand.NewPCG(uint64(n), 1)), n), NewTable()
 		nodes := make([]*Node, len(spans))
 		for i, s := range spans {
 			nodes[i] = table.Add(tenant.Tenant{}, s)

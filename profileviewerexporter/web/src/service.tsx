@@ -60,7 +60,7 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
   const other = q.get('with') ?? ''
   const change = (changes: Record<string, string | undefined>) => amend({ ...changes, ...unzoomed, function: undefined })
   const refresh = () => { setNow(Date.now()); change({ until: undefined }) }
-  const tab = q.get('tab')
+  const tab = s?.profiles === 0 ? 'operations' : q.get('tab')
   const operation = q.get('operation') ?? undefined
   const isNew = s !== undefined && !q.has('until') && BigInt(s.last) > until
   const isExplored = explored.some((key) => q.has(key))
@@ -71,14 +71,14 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         <h1><bdi>{service}</bdi></h1>
         {s && <p class="meta"><span>{plural(s.profiles, 'stored profile')}</span>{s.profiles > 0 && <span>{clock(s.first)} to {clock(s.last)}</span>}</p>}
       </div>
-      <div class="tools">
+      {s && s.profiles > 0 && <div class="tools">
         <div class="choice" role="group" aria-label="View">
           {[[undefined, 'Flame graph'], ['operations', 'Operations']].map(([value, text]) => (
             <button key={text} type="button" aria-pressed={tab === (value ?? null)}
               onClick={() => amend({ tab: value, q: undefined, sort: undefined, offset: undefined })}>{text}</button>
           ))}
         </div>
-      </div>
+      </div>}
       {tab === 'operations' ? <Operations q={q} />
         : operation !== undefined ? <><Opened q={q} /><GraphView base={{ profiles: [], service, release, operation, kind: q.get('kind') ?? undefined }} route={route} /></>
         : <>
