@@ -24,8 +24,8 @@ type Source struct {
 	ClientSDK sentry.ClientSDK // from the credentials: Python's and Ruby's omit the framework
 
 	// Known is the identity that the process stated elsewhere, for items whose type has no fields
-	// for it; zero = not known. Its texts do not refer to the payload. KnownIn, if not nil, completes
-	// it for OTLP. Stated, if not nil, receives the identity of the output.
+	// for it; zero = not known. Its texts do not refer to the payload. KnownIn, if not nil,
+	// completes it for OTLP. Stated, if not nil, receives the identity of the output.
 	Known   attr.Identity
 	KnownIn KnownIn
 	Stated  func(attr.Identity)
