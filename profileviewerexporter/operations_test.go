@@ -237,3 +237,31 @@ func TestDisplayNames(t *testing.T) {
 	assert.Equal(t, want, get[profileAnswer](h, "profiles/1").SpanList[0].Name)
 	assert.Equal(t, want, get[catalog.OperationsAnswer](h, "operations?service=shop").Operations[0].Name)
 }
+
+// TestMinified: graphs have the class of JVM methods, and state the weight of functions whose names
+// a minifier assigned.
+func TestMinified(t *testing.T) {
+	h := start(t, nil)
+	message := timelinetest.Message("shop", timelinetest.Wall, timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0, 10 * ms}})
+	d := message.Dictionary()
+	attribute := func(key, value string) int32 {
+		d.StringTable().Append(key)
+		entry := d.AttributeTable().AppendEmpty()
+		entry.SetKeyStrindex(int32(d.StringTable().Len() - 1))
+		entry.Value().SetStr(value)
+		return int32(d.AttributeTable().Len() - 1)
+	}
+	class, jvm := attribute("sentry.frame.module", "com.example.b"), attribute("profile.frame.type", "jvm")
+	for _, location := range d.LocationTable().All() {
+		location.AttributeIndices().Append(class, jvm)
+	}
+	h.consume(message)
+	graph := get[flameAnswer](h, "flame?profile=1&q=b.a")
+	var names []string
+	for _, f := range graph.Frames {
+		names = append(names, f.Name)
+	}
+	assert.ElementsMatch(t, []string{"b.main", "b.a"}, names)
+	assert.Equal(t, graph.Total, graph.Minified)
+	assert.Equal(t, graph.Total, *graph.Matched)
+}
