@@ -45,7 +45,7 @@ var families = map[string]struct {
 	"jvm": {
 		chunk: harness.Chunk{Platform: "android", Frames: `{"function":"a","module":"a.b","lineno":6}`,
 			More: `"debug_meta":{"images":[{"type":"proguard","uuid":"5f3c1ab0-8d4a-4e65-9b0c-73656e747279"}]},`},
-		named: []string{"com.example.shop.Item.tax", "com.example.shop.Item.price", "total"}, raw: []string{"a"}, file: "Items.kt", provenance: "a.b",
+		named: []string{"com.example.shop.Item.tax", "com.example.shop.Item.price", "Cart.total"}, raw: []string{"b.a"}, file: "Items.kt", provenance: "a.b",
 	},
 	"native": {
 		chunk: harness.Chunk{Platform: "native", Frames: `{"instruction_addr":"0x11014"},{"instruction_addr":"0x12010"}`, Stacks: "[0,1]",
