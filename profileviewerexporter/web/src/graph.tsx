@@ -58,7 +58,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
-      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} linked={isLinked(base, whole, q)} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
+      <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} linked={isLinked(base, spans ?? whole.spans, q)} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} coloring={coloring} onColoring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&
         <Strip threads={threads} chosen={thread} onThread={(id) => amend({ thread: id, threads: undefined, ...unzoomed })} length={period.length} from={selection.from} to={selection.to}
@@ -110,9 +110,9 @@ function useGraphs(selection: Selection, order: Order, search: string, idle: boo
 const listsOf = (selection: Selection): List[] => (selection.profiles.length === 0 ? ['profiles'] : [])
 
 // isLinked reports whether only samples with a span are shown; undefined where all have one, or none.
-function isLinked(base: Selection, whole: MergedGraph, q: URLSearchParams): boolean | undefined {
+function isLinked(base: Selection, spans: SpanSamples[] | undefined, q: URLSearchParams): boolean | undefined {
   if (q.has('linked')) return true
-  return base.span === undefined && base.operation === undefined && whole.spans && whole.spans.length > 0 ? false : undefined
+  return base.span === undefined && base.operation === undefined && spans && spans.length > 0 ? false : undefined
 }
 
 // isOrdered: for a moment after a change of the order, there is still the graph of the order before it.
