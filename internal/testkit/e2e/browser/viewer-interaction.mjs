@@ -13,7 +13,7 @@ export default async function (page, url) {
   await page.setViewportSize({ width: 1280, height: 860 });
   const { profiles } = await api('overview');
   const profile = profiles.filter((p) => p.service === 'shop-py').sort((a, b) => b.samples - a.samples)[0];
-  const path = `flame?profile=${profile.id}&pixels=1280`;
+  const path = `flame?profile=${profile.id}&active=1&pixels=1280`;
   const all = await api(path);
   await open(`#/profile/${profile.id}?threads=all`);
   await boxes(all);

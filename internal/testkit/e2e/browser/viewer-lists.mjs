@@ -42,7 +42,7 @@ export default async function (page, url) {
   await page.setViewportSize({ width: 1440, height: 900 });
   await open(`#/error/${sampled[0].id}`);
   await page.click('text=View samples around the error');
-  const around = await api(`flame?profile=${samples.profile}&from=${samples.from}&to=${samples.to}${samples.thread ? '&thread=' + samples.thread : ''}`);
+  const around = await api(`flame?profile=${samples.profile}&active=1&from=${samples.from}&to=${samples.to}${samples.thread ? '&thread=' + samples.thread : ''}`);
   assert.ok(around.total > 0);
   await page.waitForSelector(`.sum[data-total="${around.total}"]`);
 
