@@ -121,12 +121,12 @@ func MarshalMetrics(metrics pmetric.Metrics) (payloads [][]byte, err error) {
 	shared := sharedAttributes(attributes)
 	for key, value := range attributes.All() {
 		if !strings.HasPrefix(key, "telemetry.sdk.") || key == "telemetry.sdk.language" {
-			shared[key] = outValueOf(value)
+			shared["resource."+key] = outValueOf(value)
 		}
 	}
 	shared["sentry.release"] = outValue{text(attributes, "service.name") + "@" + text(attributes, "service.version"), "string"}
 	shared["sentry.platform"] = outValueOf(pcommon.NewValueStr(text(attributes, "telemetry.sdk.language"))) // java is the name of both
-	shared["otel.scope.name"] = outValue{scope.Scope().Name(), "string"}
+	shared["instrumentation.name"] = outValue{scope.Scope().Name(), "string"}
 	shared["sentry.trace_id.synthetic"] = outValue{true, "boolean"}
 	out := newItems[outMetric]()
 	synthetic := ""
