@@ -54,13 +54,13 @@ func (t *Table) Of(service string) []Figures {
 		sum.Count, sum.Errors, sum.Total = sum.Count+len(op.slowest), sum.Errors+op.errors, sum.Total+op.total
 		sum.Database, sum.Remote = sum.Database+op.calls[Database], sum.Remote+op.calls[Remote]
 		sum.durations.plus(op.durations)
-		sum.nodes = append(sum.nodes, op.slowest.first(maxSlowest)...)
+		sum.nodes = append(sum.nodes, slowestOf(op.slowest, maxSlowest)...)
 	}
 	list := make([]Figures, 0, len(sums))
 	for _, sum := range sums {
 		percentiles := sum.durations.percentiles(0.5, 0.95, 0.99)
 		sum.P50, sum.P95, sum.P99, sum.durations = percentiles[0], percentiles[1], percentiles[2], nil
-		slices.SortFunc(sum.nodes, func(a, b *Node) int { return cmp.Compare(b.duration, a.duration) })
+		slices.SortFunc(sum.nodes, byDuration)
 		for _, n := range sum.nodes[:min(len(sum.nodes), maxSlowest)] {
 			sum.Slowest = append(sum.Slowest, Slow{n.key, n.duration})
 		}

@@ -3,82 +3,32 @@
 package operations
 
 import (
-	"container/heap"
+	"cmp"
+	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
 )
 
-// slowest has the spans of an operation as a heap, the slowest first.
-type slowest []*Node
+// slowest has the spans of an operation, the slowest first.
+type slowest = heap.Heap[*Node]
 
-// Len implements heap.Interface.
-func (s slowest) Len() int { return len(s) }
+// Before and Place implement heap.Item.
+func (n *Node) Before(other *Node) bool { return n.duration > other.duration }
+func (n *Node) Place() *int             { return &n.place }
 
-// Less implements heap.Interface.
-func (s slowest) Less(i, j int) bool { return s[i].duration > s[j].duration }
-
-// Swap implements heap.Interface.
-func (s slowest) Swap(i, j int) {
-	s[i], s[j] = s[j], s[i]
-	s[i].place, s[j].place = int32(i), int32(j)
-}
-
-// Push implements heap.Interface.
-func (s *slowest) Push(n any) {
-	n.(*Node).place = int32(len(*s))
-	*s = append(*s, n.(*Node))
-}
-
-// Pop implements heap.Interface.
-func (s *slowest) Pop() any {
-	last := len(*s) - 1
-	n := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	return n
-}
-
-func (s *slowest) push(n *Node)   { heap.Push(s, n) }
-func (s *slowest) remove(n *Node) { heap.Remove(s, int(n.place)) }
-
-// first returns the slowest spans. It visits most of their children in the heap, not all spans.
-func (s slowest) first(most int) (list []*Node) {
-	next := candidates{s, nil}
-	if len(s) > 0 {
-		next.places = []int{0}
-	}
-	for len(next.places) > 0 && len(list) < most {
-		place := heap.Pop(&next).(int)
-		list = append(list, s[place])
-		for _, child := range []int{2*place + 1, 2*place + 2} {
-			if child < len(s) {
-				heap.Push(&next, child)
-			}
-		}
+// slowestOf returns the slowest spans of a heap. It visits most of their children in the heap, not
+// all spans.
+func slowestOf(spans slowest, most int) (list []*Node) {
+	next := slices.Clone(spans[:min(len(spans), 1)])
+	for len(next) > 0 && len(list) < most {
+		slices.SortFunc(next, byDuration)
+		n := next[0]
+		children := 2*n.place + 1
+		next = append(next[1:], spans[min(children, len(spans)):min(children+2, len(spans))]...)
+		list = append(list, n)
 	}
 	return list
 }
 
-// candidates are places in a heap whose parents were visited.
-type candidates struct {
-	of     slowest
-	places []int
-}
-
-// Len implements heap.Interface.
-func (c candidates) Len() int { return len(c.places) }
-
-// Less implements heap.Interface.
-func (c candidates) Less(i, j int) bool { return c.of.Less(c.places[i], c.places[j]) }
-
-// Swap implements heap.Interface.
-func (c candidates) Swap(i, j int) { c.places[i], c.places[j] = c.places[j], c.places[i] }
-
-// Push implements heap.Interface.
-func (c *candidates) Push(place any) { c.places = append(c.places, place.(int)) }
-
-// Pop implements heap.Interface.
-func (c *candidates) Pop() any {
-	last := len(c.places) - 1
-	place := c.places[last]
-	c.places = c.places[:last]
-	return place
-}
+// byDuration orders spans, the slowest first.
+func byDuration(a, b *Node) int { return cmp.Compare(b.duration, a.duration) }

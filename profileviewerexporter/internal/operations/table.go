@@ -200,7 +200,7 @@ func (t *Table) release(n *Node) {
 func (o *operation) add(n *Node) {
 	o.total += n.duration
 	o.durations.add(n.duration, 1)
-	o.slowest.push(n)
+	o.slowest.Push(n)
 	if n.failed {
 		o.errors++
 	}
@@ -212,7 +212,7 @@ func (o *operation) add(n *Node) {
 func (o *operation) remove(n *Node) {
 	o.total -= n.duration
 	o.durations.add(n.duration, -1)
-	o.slowest.remove(n)
+	o.slowest.Remove(n)
 	if n.failed {
 		o.errors--
 	}

@@ -14,10 +14,10 @@ type Node struct {
 	key      Key
 	of       *operation // nil: it has not arrived, or was removed
 	parent   *Node
-	children int32
-	place    int32 // in operation.slowest
+	place    int // in operation.slowest
 	duration uint64
 	calls    [numCallees]uint64 // nanoseconds, of calls below this span
+	children int32
 	callee   Callee
 	root     bool // of the part of the trace that is in this service
 	failed   bool
