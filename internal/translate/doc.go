@@ -21,7 +21,7 @@
 //	samples                  →  one Sample per (stack, thread, queue), with timestamps   samples.go
 //	stacks, frames           →  Stack, Location, Line, Function                          frames.go
 //	debug_meta.images        →  Mapping, else a profile attribute                        images.go
-//	time                     →  nanoseconds, exact                                       clock.go
+//	time                     →  nanoseconds, exact                                       source.go
 //	names                    →  attribute keys                                           internal/semconv
 //
 // OTLP requires one Sample per identity, with its observations as timestamps. Samples have no
@@ -52,14 +52,14 @@
 // have sent.
 //
 //	profiles            →  profile chunks (V2)     profiles.go, the inverse of fromsentry/profiles.go
-//	values              →  observations            sample_weight.go, samples.go
+//	values              →  observations            samples.go
 //	stacks, locations   →  stacks, frames          frames.go
 //	mappings            →  debug images            frames.go
 //	a long profile      →  chunks of a minute      internal/format/sentry/chunking
-//	segments            →  transactions            traces.go, segment_tree.go, transaction.go, span.go
+//	segments            →  transactions            traces.go, transaction.go, span.go
 //	span status         →  status                  span.go
-//	breadcrumbs         →  breadcrumbs             breadcrumbs.go
-//	span events         →  breadcrumbs             breadcrumbs.go, toissues/breadcrumbs.go
+//	breadcrumbs         →  breadcrumbs             transaction.go
+//	span events         →  breadcrumbs             transaction.go, toissues/breadcrumbs.go
 //	other spans         →  span containers         span_streamed.go
 //	resources           →  release, platform, …    resource.go
 //	log records         →  log containers          toitems/logs.go

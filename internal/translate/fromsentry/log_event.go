@@ -203,10 +203,10 @@ func putBreadcrumbs(attrs pcommon.Map, crumbs []event.Breadcrumb, src Source) {
 	}
 }
 
-// This file translates exceptions and threads to lists of maps with Sentry's own keys, in Sentry's
-// order (a cause before its effect). Only frames are reversed, because the innermost frame comes
-// first everywhere in the output, except for trees: their frames refer to each other by position,
-// and none is the innermost.
+// The functions below translate exceptions and threads to lists of maps with Sentry's own keys, in
+// Sentry's order (a cause before its effect). Only frames are reversed, because the innermost frame
+// comes first everywhere in the output, except for trees: their frames refer to each other by
+// position, and none is the innermost.
 
 // putExceptions sets the chain and its headline, the last exception of the chain, which is the one
 // that was thrown.

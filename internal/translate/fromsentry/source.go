@@ -96,8 +96,8 @@ type Attribute struct {
 	Value pcommon.Value
 }
 
-// This file contains the only conversions of time. Decoding has already converted decimal text to
-// whole nanoseconds (package jsonscan).
+// The functions below are the only conversions of time. Decoding has already converted decimal text
+// to whole nanoseconds (package jsonscan).
 
 // Anchor returns the instant from which the samples of a V1 profile count, in Unix nanoseconds: the
 // profile's own time, else the start of its transaction. If both are missing, the last sample gets

@@ -231,11 +231,11 @@ func (e *logExporter) params(all []event.NamedValue) []byte {
 	return e.scratch.List(all)
 }
 
-// This file writes the lists of maps that fromsentry/log_exceptions.go creates: exceptions and
+// The functions below write the lists of maps that fromsentry/log_event.go creates: exceptions and
 // threads. Their members have Sentry's names. There, the innermost frame comes first; in Sentry, it
 // comes last. Trees have the same order in both.
 //
-// It writes JSON without structs in between: an event has hundreds of such members, and reading
+// They write JSON without structs in between: an event has hundreds of such members, and reading
 // them into structs took half of the time.
 
 // kinds are the members of an object of Sentry's schema, from its table. Members that are not in

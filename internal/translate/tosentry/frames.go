@@ -374,7 +374,7 @@ func isSame(frame, profile string) bool {
 	return frame == profile
 }
 
-// This file derives the fields that Sentry's SDKs set, for frames of other profilers.
+// The functions below derive the fields that Sentry's SDKs set, for frames of other profilers.
 
 const nativePlatform = "native"
 

@@ -207,8 +207,8 @@ func StatusName(s ptrace.Span, fromSentry bool) string {
 	return "ok"
 }
 
-// This file derives the fields that Sentry's SDKs set, for spans from other sources, from old and
-// new OpenTelemetry conventions.
+// The functions below derive the fields that Sentry's SDKs set, for spans from other sources, from
+// old and new OpenTelemetry conventions.
 
 // fillForeign adds operation, origin, kind and status message.
 func fillForeign(out *event.Span, s ptrace.Span) {

@@ -94,7 +94,7 @@ func (c *Container) decode(payload []byte, itemCount jsonscan.Optional[int], ele
 	return nil
 }
 
-// containers is the table of Container, except for its elements.
+// Containers is the table of Container, except for its elements.
 var Containers = newTable[Container]("", nil,
 	integer("version", func(c *Container) *jsonscan.Optional[int64] { return &c.Version }),
 	object("ingest_settings", ingestSettings, func(c *Container) *IngestSettings { return &c.IngestSettings }),
@@ -199,7 +199,7 @@ func DecodeLogs(payload []byte, itemCount jsonscan.Optional[int]) (*LogContainer
 	return c, c.decode(payload, itemCount, elementsOf(&c.Logs, (*Log).read))
 }
 
-// logs is the table of Log. Sentry requires time, trace ID, level and body.
+// Logs is the table of Log. Sentry requires time, trace ID, level and body.
 var Logs = newTable[Log]("items", nil,
 	instant("timestamp", func(l *Log) *jsonscan.Timestamp { return &l.Timestamp }), // Go writes RFC 3339 with nine digits, all others seconds
 	requiredText(Source.TraceID, "trace_id", func(l *Log) *string { return &l.TraceID }),
@@ -285,7 +285,7 @@ func DecodeTraceMetrics(payload []byte, itemCount jsonscan.Optional[int]) (*Metr
 	return c, c.decode(payload, itemCount, elementsOf(&c.Metrics, (*TraceMetric).read))
 }
 
-// traceMetrics is the table of TraceMetric. Sentry requires time, trace ID, name, type and value.
+// TraceMetrics is the table of TraceMetric. Sentry requires time, trace ID, name, type and value.
 var TraceMetrics = newTable[TraceMetric]("items", nil,
 	instant("timestamp", func(m *TraceMetric) *jsonscan.Timestamp { return &m.Timestamp }), // Go writes RFC 3339 with nine digits, all others seconds
 	requiredText(Source.TraceID, "trace_id", func(m *TraceMetric) *string { return &m.TraceID }),

@@ -25,7 +25,7 @@ type Transaction struct {
 
 }
 
-// transactions is the table of Transaction: the fields of an event that make sense for spans (no
+// Transactions is the table of Transaction: the fields of an event that make sense for spans (no
 // message, exceptions, threads), and its own.
 var Transactions = newTable("", func(t *Transaction) *[]NamedValue { return &t.ErrorEvent.Rest }, append(ofTransaction(eventRows),
 	instant("start_timestamp", func(t *Transaction) *jsonscan.Timestamp { return &t.Root.Start }),
