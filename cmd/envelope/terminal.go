@@ -31,7 +31,6 @@ type color string
 
 const (
 	bold   color = "1"
-	dim    color = "2"
 	red    color = "31"
 	green  color = "32"
 	yellow color = "33"

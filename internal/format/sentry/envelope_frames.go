@@ -81,15 +81,6 @@ func (r *envelopeReader) missingNewlines(payload int) int {
 	return 1
 }
 
-// NewFrame returns a frame for a new item.
-func NewFrame(item Item) (Frame, error) {
-	w := envelopeWriter{item: 1}
-	if err := w.writeItem(&item); err != nil {
-		return Frame{}, err
-	}
-	return Frame{Item: item, Raw: w.dst}, nil
-}
-
 // WithPayload returns the item with another payload that has the given number of elements. All
 // other header fields stay unchanged.
 func (f *Frame) WithPayload(payload []byte, elements int) Frame {

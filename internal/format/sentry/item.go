@@ -133,15 +133,13 @@ const (
 
 // Content types. Compare them case-insensitively.
 const (
-	ContentTypeEnvelope        = "application/x-sentry-envelope"
-	ContentTypeJSON            = "application/json"
-	ContentTypeLogs            = "application/vnd.sentry.items.log+json"
-	ContentTypeSpans           = "application/vnd.sentry.items.span.v2+json"
-	ContentTypeTraceMetrics    = "application/vnd.sentry.items.trace-metric+json"
-	ContentTypeTraceAttachment = "application/vnd.sentry.trace-attachment"
-	ContentTypeAttachmentV2    = "application/vnd.sentry.attachment.v2" // another name of the above
-	ContentTypePerfetto        = "application/x-perfetto-trace"
-	ContentTypeProtobuf        = "application/x-protobuf"
+	ContentTypeEnvelope     = "application/x-sentry-envelope"
+	ContentTypeJSON         = "application/json"
+	ContentTypeLogs         = "application/vnd.sentry.items.log+json"
+	ContentTypeSpans        = "application/vnd.sentry.items.span.v2+json"
+	ContentTypeTraceMetrics = "application/vnd.sentry.items.trace-metric+json"
+	ContentTypePerfetto     = "application/x-perfetto-trace"
+	ContentTypeProtobuf     = "application/x-protobuf"
 )
 
 // itemCategories maps every known item type to the data category in which Relay counts it

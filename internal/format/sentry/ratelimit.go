@@ -116,11 +116,6 @@ type RateLimit struct {
 	Namespaces []string   // of metric_bucket only
 }
 
-// Covers reports whether the limit stops the category.
-func (l RateLimit) Covers(c Category) bool {
-	return len(l.Categories) == 0 || slices.Contains(l.Categories, c)
-}
-
 // String returns the limit in the format of the header. Seconds are an integer, because Python
 // skips limits with other numbers. Bytes with a meaning in the grammar of the header become "_".
 func (l RateLimit) String() string {

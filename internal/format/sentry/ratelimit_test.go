@@ -99,12 +99,6 @@ func TestParseRateLimits(t *testing.T) {
 	}
 }
 
-func TestRateLimitCovers(t *testing.T) {
-	assert.True(t, RateLimit{}.Covers(CategoryProfile), "no category is every category")
-	assert.True(t, RateLimit{Categories: []Category{"made_up", "profile"}}.Covers(CategoryProfile))
-	assert.False(t, RateLimit{Categories: []Category{"made_up"}}.Covers(CategoryProfile))
-}
-
 func FuzzRateLimits(f *testing.F) {
 	f.Add("60:profile;profile_chunk:key:backpressure, 2700:metric_bucket:organization::custom")
 	f.Add("soon:;x:,1e9::")
