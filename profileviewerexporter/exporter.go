@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"go.opentelemetry.io/collector/component"
@@ -42,9 +41,8 @@ type viewer struct {
 	decoded   decoded       // as graphs
 	unread    unread
 	id        component.ID
-	version   string       // of the collector
-	exporters atomic.Int32 // that are not shut down
-	created   time.Time    // distinguishes its ETags from those before a restart
+	version   string    // of the collector
+	created   time.Time // distinguishes its ETags from those before a restart
 
 	history  *history.History // nil: no storage
 	server   httpserver.Server

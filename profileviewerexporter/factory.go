@@ -67,24 +67,18 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 
 // acquire returns the viewer of a configuration, for one more exporter.
 func acquire(cfg *Config, set exporter.Settings) (*collector.SharedComponent[*viewer], error) {
-	v, err := viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
-	if err == nil {
-		v.Shared.exporters.Add(1)
-	}
-	return v, err
+	return viewers.Acquire(cfg, func() (*viewer, error) { return newViewer(cfg, set) })
 }
 
 // options returns the options of the exporters of all signals. There is no queue: storing a message
 // is faster than queueing it. The last exporter to shut down stops the viewer: before the exporter
 // of its signal, a processor shuts down, which forwards the messages that it holds.
 func options(viewer *collector.SharedComponent[*viewer]) []exporterhelper.Option {
-	var once sync.Once
-	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(func(ctx context.Context) (err error) {
-		once.Do(func() {
-			if viewer.Shared.exporters.Add(-1) == 0 {
-				err = viewer.Shutdown(ctx)
-			}
-		})
-		return err
+	release := sync.OnceValue(func() (last bool) { return viewers.Release(viewer.Shared.cfg, viewer) })
+	return []exporterhelper.Option{exporterhelper.WithStart(viewer.Start), exporterhelper.WithShutdown(func(ctx context.Context) error {
+		if !release() {
+			return nil
+		}
+		return viewer.Shutdown(ctx)
 	})}
 }

@@ -62,9 +62,7 @@ func created(t testing.TB, change func(*Config)) *harness {
 	require.NoError(t, err)
 	h.logs, err = f.CreateLogs(ctx, set, cfg)
 	require.NoError(t, err)
-	shared, err := viewers.Acquire(cfg, nil)
-	require.NoError(t, err)
-	h.viewer = shared.Shared
+	h.viewer = viewerOf(t, cfg)
 	t.Cleanup(func() {
 		require.NoError(t, h.profiles.Shutdown(ctx))
 		require.NoError(t, h.traces.Shutdown(ctx))
@@ -72,6 +70,15 @@ func created(t testing.TB, change func(*Config)) *harness {
 		require.NoError(t, h.telemetry.Shutdown(ctx))
 	})
 	return h
+}
+
+// viewerOf returns the viewer of the exporters of a configuration.
+func viewerOf(t testing.TB, cfg *Config) *viewer {
+	t.Helper()
+	v, err := viewers.Acquire(cfg, nil)
+	require.NoError(t, err)
+	viewers.Release(cfg, v)
+	return v.Shared
 }
 
 func start(t testing.TB, change func(*Config)) *harness {
