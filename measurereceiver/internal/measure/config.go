@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 )
 
@@ -73,8 +74,9 @@ func (c *SDKConfig) Rates() map[string]float64 {
 
 // Validate checks the configuration.
 func (c *SDKConfig) Validate() error {
-	for name, rate := range c.Rates() {
-		if rate < 0 || rate > 100 {
+	rates := c.Rates()
+	for _, name := range slices.Sorted(maps.Keys(rates)) {
+		if rate := rates[name]; rate < 0 || rate > 100 {
 			return fmt.Errorf("%s: is %g, must be a percentage from 0 to 100", name, rate)
 		}
 	}
