@@ -347,7 +347,7 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 	r, err := f.read(ctx, e.number)
 	if err != nil {
 		claim.Release()
-		f.telemetry.storageFailed("load", err)
+		f.telemetry.storageFailed(journal.LoadOperation, err)
 		return reasonUnreadable
 	}
 	e.request, e.claim = r, claim

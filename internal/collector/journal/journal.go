@@ -276,8 +276,9 @@ func (j *Journal) add(w *write) (number uint64) {
 
 var errClosed = errors.New("the storage is closed")
 
-// Remove removes a record later. A record that is not yet written never is. If the process is
-// killed before the removal, the next run has the record again.
+// Remove removes a record later. A record that is not yet written never is: then neither its change
+// nor this one is made. If the process is killed before the removal, the next run has the record
+// again.
 func (j *Journal) Remove(number uint64, change Change) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
