@@ -12,7 +12,8 @@
 //	assets.go       the page: built from web/, committed in assets/
 //	telemetry.go    metrics
 //
-// internal/store holds the messages, internal/history copies them for the next run, internal/answer
-// has the texts of responses, internal/mcptools serves MCP clients, internal/flame builds graphs.
-// The shared package timeline computes weights.
+// internal/store holds the messages, internal/history copies them for the next run,
+// internal/operations sums spans, internal/spanname names them, internal/answer has the texts of
+// responses, internal/mcptools serves MCP clients, internal/flame builds graphs. The shared package
+// timeline computes weights.
 package profileviewerexporter

@@ -11,4 +11,5 @@
 //	profiles.go traces.go logs.go metrics.go   message → summary
 //	decode.go    stored message → OTLP
 //	trace.go     the fragments of a trace, combined
+//	operations.go  the operations of a service, and their samples
 package store
