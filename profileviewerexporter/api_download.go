@@ -108,7 +108,9 @@ func (v *viewer) fileName(s *selection) string {
 	case len(s.profiles) > 1:
 		what = "merged"
 	case what == "":
-		what, _, _ = strings.Cut(strings.Join(v.store.TraceNames().Of(first), "\n"), "\n")
+		if traces := v.store.TraceNames().Of(first); len(traces) > 0 {
+			what = traces[0]
+		}
 	}
 	return nameOfFile(first.Service, what, s.origin)
 }

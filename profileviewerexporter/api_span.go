@@ -64,8 +64,9 @@ func (v *viewer) spanDetail(r *http.Request) (any, error) {
 func describeSpanDetail(span ptrace.Span) *spanDetailAnswer {
 	out := &spanDetailAnswer{Kind: span.Kind().String(), Events: []eventAnswer{}, EventCount: span.Events().Len()}
 	texts := answer.PerEntry(answer.MaxTexts/2, 1, &out.Omissions)
-	out.Name, out.Status, out.Attributes = texts.Text(spanname.Of(span)), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
-	if reported := span.Name(); reported != spanname.Of(span) {
+	name := spanname.Of(span)
+	out.Name, out.Status, out.Attributes = texts.Text(name), texts.Text(span.Status().Message()), texts.Map(span.Attributes())
+	if reported := span.Name(); reported != name {
 		out.Reported = texts.Text(reported)
 	}
 	listed := min(out.EventCount, maxEventsShown)
