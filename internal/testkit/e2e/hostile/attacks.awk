@@ -67,7 +67,7 @@ END {
 		for (k = 1; k <= n; k++) {
 			class = classes[k]
 			printf "| %s | %s%s%s | %d | %s |\n", class, what[class],
-				class == "Pairs" ? ": at most " output " times the input to a destination" : "",
+				class == "Pairs" ? ": at most " output " bytes to one destination per input byte" : "",
 				cpu[class] ? sprintf(", and %.2f µs of CPU per byte", cpu[class]) : "", inputs[class], memory[class]
 		}
 	}

@@ -22,17 +22,18 @@ import (
 
 const loadHead = `# Load
 
-How many profiles a collector handles per second and core, how much memory that takes, and what it does under overload. ` + "`make load`" + `
-writes this page in six minutes.
+This page shows how many profiles a collector handles per second and core, how much memory it uses, and how it behaves under overload.
+` + "`make load`" + ` writes this page in six minutes.
 
-- *Recorded*: real SDK profiles of up to 1 MB. V1 profiles, which the receiver links to their transactions, alternate with V2 chunks.
+- *Recorded*: profiles of up to 1 MB, recorded from real SDKs. V1 profiles, which the receiver links to their transactions, alternate with
+  chunks of continuous profiles (V2).
 - *Generated*: a chunk with 6060 samples from ten threads, and 300 stacks of 20 frames. *Generated, 5 MB*: the same kind of chunk with
   57,000 samples, and proportionally more stacks and frames.
 - *OTLP*: the same profiles, converted to OTLP by this collector and sent to the ` + "`otlp`" + ` receiver.
 
-One process sends gzipped requests over loopback and serves as the backend, at a fixed rate and with up to 256 concurrent requests; response
-times count from the scheduled send time. It shares the cores with the collector. Figures per core (of the collector's own CPU time) hardly
-depend on that; compare the others within this page only.
+One process is both the client and the backend. It sends gzipped requests over loopback, at a fixed rate and with up to 256 concurrent
+requests. Response times are measured from the scheduled send time. This process shares the cores with the collector. Figures per core use
+only the collector's own CPU time and hardly depend on the other process; compare all other figures within this page only.
 `
 
 // loadPage collects the results for docs/load.md.
@@ -124,20 +125,20 @@ everything.
 `
 	floorText = `
 *Received as OTLP*: the same profiles arrive as OTLP and are only forwarded; only changes to the OpenTelemetry Collector can reduce this
-cost. *Floor*: a small program inflates the request with the same library, and compresses and posts a prepared result. The test logs the
-share of each step; with gzip, compression is the largest.
+cost. *Floor*: a small program decompresses the request with the same library, and compresses and posts a prepared result. With gzip,
+compression takes more CPU time than any other step; the log of the test has the share of each step.
 `
 	tooMuchHead = `
 ## Overload
 
 A collector with a ` + "`memory_limiter`" + `, and a ` + "`sending_queue`" + ` of 200 requests (one profile each) in front of an OTLP backend, receives recorded
-profiles for ten seconds (three per step when the capacity is measured). Every accepted profile was delivered, by ID. All others were refused
-with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was accepted) and counted. The run fails otherwise, or if 1% of the responses
-take a second, or if the delivery rate drops below half of the capacity.
+profiles for ten seconds (three seconds per step when the capacity is measured). Every accepted profile was delivered; the test compares IDs.
+All others were refused with ` + "`X-Sentry-Rate-Limits`" + ` (429, or 200 if the transaction was accepted) and counted. The test fails otherwise,
+if the 99th percentile of the response times reaches one second, or if the delivery rate falls to half of the capacity.
 
-In the first row, the backend accepts one profile every 10 ms; in the others, it is fast. The capacity is the highest delivery rate while the
-rate rises by 50% per step, until less than half is delivered. For 20 ms after a pipeline refuses data, the receiver refuses profiles without
-decoding them, which keeps the delivery rate high ([operations](operations.md#sizing)).
+In the first row, the backend accepts one profile every 10 ms; in the others, it is fast. To find the capacity, the test raises the rate by
+50% per step until less than half of the profiles are delivered; the capacity is the highest delivery rate. For 20 ms after a pipeline
+refuses data, the receiver refuses profiles without decoding them, which keeps the delivery rate high ([operations](operations.md#overload)).
 
 | | Offered/s | Responses | Not sent: 256 in flight | Accepted = delivered | Delivered/s | Delivered per CPU-second | 429 | 200 with limits | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -145,8 +146,8 @@ decoding them, which keeps the delivery rate high ([operations](operations.md#si
 	ratesHead = `
 ## Rising rate
 
-Receiving without exporting (` + "`nop`" + `), at the lowest rate and at the one with the most responses. The two receivers alternate, each in its own
-collector.
+The collector receives profiles without exporting them (` + "`nop`" + `). The table shows the lowest rate and the rate with the most responses per
+second. The tests of the ` + "`sentry`" + ` and ` + "`otlp`" + ` receivers alternate, each in its own collector.
 
 | Profiles | Sent as | Offered/s | Responses/s | Samples/s | Profiles per CPU-second | p50 | p99 | Peak RSS, MiB |
 |---|---|---|---|---|---|---|---|---|
@@ -154,7 +155,7 @@ collector.
 	gcHead = `
 ## Garbage collection
 
-The end-to-end path with ` + "`otlp_http`" + ` and zstd, and ` + "`GOMEMLIMIT=1024MiB`" + `.
+The same path as in [End to end](#end-to-end), with ` + "`otlp_http`" + `, zstd and ` + "`GOMEMLIMIT=1024MiB`" + `.
 
 | Profiles | GOGC | CPU time per profile | p99 of responses | Peak RSS, MiB |
 |---|---|---|---|---|
@@ -162,8 +163,9 @@ The end-to-end path with ` + "`otlp_http`" + ` and zstd, and ` + "`GOMEMLIMIT=10
 	teeHead = `
 ## Tee
 
-Recorded profiles at 100 per second, to a collector with a [tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and to one without, in turns
-of a second, without exporting. *Posting alone*: a third process only posts the same bodies, about the minimum cost of a second HTTP exchange.
+Two collectors, one with a [tee](../sentryteeextension/README.md) (` + "`answer: own`" + `) and one without, alternately receive recorded profiles for
+one second at 100 per second, without exporting them. *Posting alone*: a third process only posts the same bodies, which is about the minimum
+cost of a second HTTP exchange.
 
 | Collector | Requests | CPU time per request | p50 | p90 | p99 |
 |---|---|---|---|---|---|
