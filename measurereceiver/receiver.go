@@ -131,7 +131,7 @@ func (r *measureReceiver) openStores(ctx context.Context, host component.Host) (
 			return fmt.Errorf("attachments: directory: %w", err)
 		}
 		if r.cfg.Attachments.TokenSecret == "" {
-			r.logger.Warn("attachments: token_secret is not set: upload URLs become invalid at a restart")
+			r.logger.Warn("attachments: token_secret is not set: upload URLs become invalid after a restart")
 		}
 	}
 	if r.cfg.Builds.Enabled {

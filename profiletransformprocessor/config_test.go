@@ -103,7 +103,7 @@ func TestKeysOverPreset(t *testing.T) {
 func TestUnknownKeysFail(t *testing.T) {
 	for text, key := range map[string]string{"linc: {wait: 1s}": "linc", "link: {wiat: 1s}": "wiat", "link: {keys: {threads: x}}": "threads", "wait: 1s": "wait"} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, key+": is not a key", text)
+		assert.ErrorContains(t, err, key+": is not a known key", text)
 	}
 }
 

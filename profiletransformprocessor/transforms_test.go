@@ -90,7 +90,7 @@ func TestTransformErrors(t *testing.T) {
 		"[{split: 5}]":                           {"transforms[0]", "split: ", "map"},
 		"[{preset: parca}]":                      {"transforms[0]", `preset: "parca"`, "kafka, otlp_grpc, pyroscope"},
 		"[{threads: {drop: ['(']}}]":             {"transforms[0]", "drop[0]", "`(`"},
-		"[{threads: {drops: [a]}}]":              {"transforms[0]", "drops: is not a key"},
+		"[{threads: {drops: [a]}}]":              {"transforms[0]", "drops: is not a known key"},
 		"[{split: {max_bytes: 5}}]":              {"transforms::0", "split: max_bytes: is 5", "10000"},
 		"[{preset: kafka}, {drop_idle: {}}]":     {"transforms: split: "},
 		"[{drop_idle: {}}, {preset: pyroscope}]": {"transforms: aggregate: ", "drop_idle"},

@@ -51,7 +51,7 @@ storage: file_storage/viewer
 func TestUnknownKeysFail(t *testing.T) {
 	for text, key := range map[string]string{"endpiont: localhost:1": "endpiont", "http: {endpoint: localhost:1}": "http", "max_size: 1": "max_size"} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, key+": is not a key", text)
+		assert.ErrorContains(t, err, key+": is not a known key", text)
 	}
 }
 

@@ -116,7 +116,7 @@ func (v *viewer) openHistory(ctx context.Context, host component.Host) error {
 
 func (v *viewer) storageFailed(operation string, err error) {
 	v.telemetry.storageFailed(operation)
-	v.limited.Warn("Cannot access the storage; received data may be lost at a restart", zap.String("operation", operation), zap.Error(err))
+	v.limited.Warn("Cannot access the storage; received data may be lost in a restart", zap.String("operation", operation), zap.Error(err))
 }
 
 // url returns the URL of the page for users of this machine.

@@ -125,7 +125,7 @@ func TestUnknownKeysFail(t *testing.T) {
 	for text, key := range map[string]string{"dns: x": "dns", "http: {timeout: 1s}": "http", "sending_queue: {size: 1}": "size", "tls: {insecrue: true}": "insecrue",
 		"errors: {from_log: all}": "from_log", "dsns: [{macht: {}}]": "macht"} {
 		_, err := load(t, "dsn: "+testDSN+"\n"+text)
-		assert.ErrorContains(t, err, key+": is not a key", text)
+		assert.ErrorContains(t, err, key+": is not a known key", text)
 	}
 }
 

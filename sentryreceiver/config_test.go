@@ -88,7 +88,7 @@ func TestUnknownKeysFail(t *testing.T) {
 	for text, key := range map[string]string{"endpiont: localhost:1": "endpiont", "http: {endpoint: localhost:1}": "http", "cors: {origins: []}": "origins",
 		"validate: strict": "validate", "projects: [{id: 1, keys: [a]}]": "keys"} {
 		_, err := load(t, text)
-		assert.ErrorContains(t, err, key+": is not a key", text)
+		assert.ErrorContains(t, err, key+": is not a known key", text)
 	}
 }
 

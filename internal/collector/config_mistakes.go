@@ -131,7 +131,7 @@ func (m *mistakes) checkStruct(t reflect.Type, value any, path string, optional 
 		case optional && key == "enabled":
 			m.check(reflect.TypeFor[bool](), settings[key], fieldPath, false)
 		default:
-			m.add(fieldPath, "is not a key%s", m.suggest(key, settings[key], fields))
+			m.add(fieldPath, "is not a known key%s", m.suggest(key, settings[key], fields))
 		}
 	}
 }

@@ -47,8 +47,8 @@ func TestUnknownKeys(t *testing.T) {
 		"tls::insecrue": {"tls": map[string]any{"insecrue": true}},
 		"http":          {"http": map[string]any{"endpoint": "localhost:1"}}, // the name of the field
 	} {
-		assert.ErrorContains(t, read(&serverConfig{}, keys), key+": is not a key")
-		assert.ErrorContains(t, read(&clientConfig{}, keys), key+": is not a key")
+		assert.ErrorContains(t, read(&serverConfig{}, keys), key+": is not a known key")
+		assert.ErrorContains(t, read(&clientConfig{}, keys), key+": is not a known key")
 	}
 }
 

@@ -41,7 +41,7 @@ func StorageField(key string, id *component.ID) zap.Field {
 // file_storage is bbolt's: "timeout".
 func ExplainStorage(err error) error {
 	if err != nil && strings.HasSuffix(err.Error(), "timeout") {
-		return fmt.Errorf("another process holds the directory of the storage; stop it, or set another directory: %w", err)
+		return fmt.Errorf("another process uses the storage directory; stop that process, or configure another directory: %w", err)
 	}
 	return err
 }
