@@ -105,6 +105,6 @@ service:
 		require.NoError(t, os.WriteFile(file, []byte(second), 0o600))
 		output, err := exec.CommandContext(t.Context(), harness.Binary(t), "--config", file, harness.ProfilesGate).CombinedOutput()
 		assert.Error(t, err, name)
-		assert.Contains(t, string(output), "another process holds the directory", name)
+		assert.Contains(t, string(output), "another process uses the storage directory", name)
 	}
 }

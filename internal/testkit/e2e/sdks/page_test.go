@@ -82,8 +82,8 @@ Notes:
   [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors have the same trace and ` + "`service.name`" + `. Python's
   profiles are linked to the spans. Go's exporter is configured by hand, because the Go module proxy does not serve ` + "`sentry-go/otel/otlp`" + `.
 - **OTLP integrations of PHP 4.29.0 and Ruby 6.6.2**: run once by hand, from the sources in their repositories, because the test could not
-  reach Packagist and RubyGems. Spans, logs and errors have the same trace. They also have the same service,
-  without ` + "`OTEL_SERVICE_NAME`" + ` once the receiver has seen an error or a log. .NET was not run: Debian 12 has no .NET.
+  reach Packagist and RubyGems. Spans, logs and errors have the same trace. They also have the same service; without
+  ` + "`OTEL_SERVICE_NAME`" + `, they have it once the receiver has seen an error or a log. .NET was not run: Debian 12 has no .NET.
 - **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
 - **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
   next start.
