@@ -117,7 +117,7 @@ func ClaimOf(ctx context.Context) *Claim {
 // NeverWait makes Acquire return ErrNoMemory at once instead of waiting.
 func (c *Claim) NeverWait() *Claim { return c.WaitAtMost(0) }
 
-// WaitAgain ends the effect of NeverWait.
+// WaitAgain makes Acquire wait as long as in a new claim.
 func (c *Claim) WaitAgain() *Claim { return c.WaitAtMost(maxWait) }
 
 // WaitAtMost sets the time that Acquire waits, in all further calls together.
@@ -141,25 +141,22 @@ func (c *Claim) Acquire(n int64) error { return c.acquire(n, true) }
 // TryAcquire is like Acquire, but does not wait.
 func (c *Claim) TryAcquire(n int64) error { return c.acquire(n, false) }
 
-func (c *Claim) acquire(n int64, wait bool) (err error) {
+func (c *Claim) acquire(n int64, wait bool) error {
 	if c == nil || n <= 0 {
 		return nil
 	}
-	if w := c.budget.request(c, n); w != nil {
-		switch {
-		case len(w.result) > 0:
-			err = <-w.result
-		case wait:
-			err = c.wait(w)
-		default:
-			err = c.budget.cancel(w, ErrNoMemory)
-		}
-		if err != nil {
-			return err
-		}
+	w, err := c.budget.request(c, n, wait && c.most > 0)
+	switch {
+	case w == nil:
+	case len(w.result) > 0:
+		err = <-w.result
+	default:
+		err = c.wait(w)
 	}
-	c.budget.changed(c.ctx, n)
-	return nil
+	if err == nil {
+		c.budget.changed(c.ctx, n)
+	}
+	return err
 }
 
 func (c *Claim) wait(w *waiter) error {
@@ -199,8 +196,9 @@ func (c *Claim) shrinkBy(n int64) {
 }
 
 // request grants n more bytes at once if no claim waits and they fit, the usual case. Otherwise it
-// returns a waiter.
-func (b *Budget) request(c *Claim, n int64) *waiter {
+// returns a waiter or, for a claim that does not wait and gets no bytes, an error. Such a claim is
+// not a part of a deadlock: it may release its bytes.
+func (b *Budget) request(c *Claim, n int64, wait bool) (*waiter, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c.tenant == nil {
@@ -208,7 +206,7 @@ func (b *Budget) request(c *Claim, n int64) *waiter {
 	}
 	if fits, _ := b.fits(c, n); fits && len(b.queue) == 0 {
 		b.adjust(c, n)
-		return nil
+		return nil, nil
 	}
 	w := &waiter{claim: c, bytes: n, result: make(chan error, 1)}
 	position := len(b.queue)
@@ -218,8 +216,19 @@ func (b *Budget) request(c *Claim, n int64) *waiter {
 		position = b.waitingHolders()
 	}
 	b.queue = slices.Insert(b.queue, position, w)
-	b.advance()
-	return w
+	stuck := b.grantFitting()
+	if !wait && len(w.result) == 0 {
+		b.remove(w)
+		return nil, ErrNoMemory
+	}
+	b.resolveDeadlock(stuck)
+	return w, nil
+}
+
+// remove removes a waiter without a grant.
+func (b *Budget) remove(w *waiter) {
+	b.queue = slices.DeleteFunc(b.queue, func(other *waiter) bool { return other == w })
+	b.uncount(w)
 }
 
 // cancel removes a waiter, unless it has a result by now, and returns its result.
@@ -231,8 +240,7 @@ func (b *Budget) cancel(w *waiter, why error) error {
 		return err
 	default:
 	}
-	b.queue = slices.DeleteFunc(b.queue, func(other *waiter) bool { return other == w })
-	b.uncount(w)
+	b.remove(w)
 	b.advance()
 	return why
 }
@@ -325,12 +333,14 @@ func (b *Budget) fits(c *Claim, n int64) (fits, overShare bool) {
 	return free >= 0 && !overShare, free >= 0 && overShare
 }
 
-// advance grants the waiters that fit. If one waiter of a tenant does not fit, the later ones of
-// the tenant wait too.
-func (b *Budget) advance() {
+// advance grants the waiters that fit, and resolves a deadlock of the others.
+func (b *Budget) advance() { b.resolveDeadlock(b.grantFitting()) }
+
+// grantFitting grants the waiters that fit. If one waiter of a tenant does not fit, the later ones
+// of the tenant wait too. It returns a tenant over its threshold all of whose holders wait, or nil.
+func (b *Budget) grantFitting() (stuck *tenant) {
 	b.pass++
 	waiting := b.queue[:0]
-	var stuck *tenant // over its threshold, while all its holders wait
 	for _, w := range b.queue {
 		t := w.claim.tenant
 		if t.blockedPass != b.pass {
@@ -348,7 +358,7 @@ func (b *Budget) advance() {
 	}
 	clear(b.queue[len(waiting):])
 	b.queue = waiting
-	b.resolveDeadlock(stuck)
+	return stuck
 }
 
 func (b *Budget) grant(w *waiter) {

@@ -85,6 +85,29 @@ func TestNoDeadlock(t *testing.T) {
 	})
 }
 
+// TestTryDoesNotWait: a request that does not wait is not a part of a deadlock, so that no other one
+// fails because of it.
+func TestTryDoesNotWait(t *testing.T) {
+	for name, try := range map[string]func(*Claim) error{
+		"TryAcquire": func(c *Claim) error { return c.TryAcquire(50) },
+		"NeverWait":  func(c *Claim) error { return c.NeverWait().Acquire(50) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := newRoom(100)
+			waiting, working := newClaim(f), newClaim(f)
+			require.NoError(t, waiting.Acquire(45))
+			require.NoError(t, working.Acquire(35))
+			first := later(t, waiting, 50)
+			assert.ErrorIs(t, try(working), ErrNoMemory, name)
+			assertWaits(t, first, name)
+			working.Release()
+			assert.NoError(t, <-first, name)
+			waiting.Release()
+			assert.Zero(t, f.used+int64(f.holders)+int64(len(f.tenants)), name)
+		})
+	}
+}
+
 func TestHoldersPrecedeNewRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRoom(100)
