@@ -85,8 +85,8 @@ func TestNoDeadlock(t *testing.T) {
 	})
 }
 
-// TestTryDoesNotWait: a request that does not wait is not a part of a deadlock, so that no other one
-// fails because of it.
+// TestTryDoesNotWait: a request that does not wait is not a part of a deadlock, so that no other
+// one fails because of it.
 func TestTryDoesNotWait(t *testing.T) {
 	for name, try := range map[string]func(*Claim) error{
 		"TryAcquire": func(c *Claim) error { return c.TryAcquire(50) },
