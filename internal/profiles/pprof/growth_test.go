@@ -5,6 +5,7 @@ package pprof
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -112,5 +113,19 @@ func TestPruning(t *testing.T) {
 		if !c.tooLarge {
 			assert.InEpsilon(t, 2*steps[0], steps[1], 0.05, name)
 		}
+	}
+}
+
+// TestLargePatterns: a pattern that is too large is not compiled: that would take hundreds of times
+// its allowed size.
+func TestLargePatterns(t *testing.T) {
+	for _, part := range []string{`a{1000}`, `(a?){1000}`, `(?:(?:a{10}){10}){10}`, `[a-c]{1000}`, `a{1000,}`} {
+		pattern, left := strings.Repeat(part, maxPattern/len(part)), 0
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := newMatcher(pattern, &left)
+		runtime.ReadMemStats(&after)
+		require.Error(t, err, part)
+		assert.Less(t, (after.TotalAlloc-before.TotalAlloc)>>20, uint64(10), "MiB, %s", part)
 	}
 }

@@ -114,6 +114,9 @@ func newMatcher(pattern string, left *int) (*matcher, error) {
 	if err != nil {
 		return nil, err
 	}
+	if instructions(parsed) > maxPattern {
+		return nil, errLargePattern
+	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err == nil && len(program.Inst) > maxPattern {
 		err = errLargePattern
@@ -122,6 +125,22 @@ func newMatcher(pattern string, left *int) (*matcher, error) {
 		return nil, err
 	}
 	return &matcher{Prog: program, left: left, seen: make([]int, len(program.Inst))}, nil
+}
+
+// instructions returns about the number of instructions of a pattern, or at least maxPattern+1 if
+// it has more. Compiling them would take hundreds of megabytes: a{1000} has a thousand.
+func instructions(pattern *syntax.Regexp) int {
+	count, times := 1, 1
+	switch pattern.Op {
+	case syntax.OpLiteral:
+		count = len(pattern.Rune)
+	case syntax.OpRepeat:
+		times = max(pattern.Min, pattern.Max, 1)
+	}
+	for _, part := range pattern.Sub {
+		count += instructions(part)
+	}
+	return min(count*times, maxPattern+1)
 }
 
 func (m *matcher) match(text string) bool {
