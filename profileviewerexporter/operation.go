@@ -36,10 +36,10 @@ func (o *operationLinks) has(p *store.Profile) bool {
 	if o == nil {
 		return true
 	}
-	if o.visited += len(p.Spans); o.visited > store.MaxVisitedLinks {
+	if o.visited+len(p.Spans) > store.MaxVisitedLinks {
 		return false
 	}
-	links := o.store.OperationLinks(p, func(n operations.Name) bool { return n.Name == o.name && (o.kind == "" || n.Kind.String() == o.kind) })
+	links := o.store.OperationLinks(p, func(n operations.Name) bool { return n.Name == o.name && (o.kind == "" || n.Kind.String() == o.kind) }, &o.visited)
 	for _, link := range links {
 		o.links[link] = true
 	}

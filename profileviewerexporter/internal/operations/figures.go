@@ -74,18 +74,23 @@ func (t *Table) Of(service string) []Figures {
 }
 
 // Above visits the operations of a service that a span belongs to: its own and those of the spans
-// above it, each once.
-func (t *Table) Above(service string, span Key, visit func(Name)) {
+// above it, each once. It returns the number of spans.
+func (t *Table) Above(service string, span Key, visit func(Name)) (spans int) {
 	n := t.nodes[span]
 	if n == nil || n.of == nil || n.of.service != service {
-		return
+		return 1
 	}
-	var seen []Name // rarely more than ten
+	var seen []*operation // rarely more than ten
 	n.ancestors(func(op *operation) bool {
-		if name := (Name{op.name, op.kind}); !slices.Contains(seen, name) {
-			seen = append(seen, name)
-			visit(name)
+		spans++
+		known := func(other *operation) bool {
+			return op == other || op.tenant != other.tenant && op.name == other.name && op.kind == other.kind
+		}
+		if !slices.ContainsFunc(seen, known) {
+			seen = append(seen, op)
+			visit(Name{op.name, op.kind})
 		}
 		return true
 	})
+	return spans
 }

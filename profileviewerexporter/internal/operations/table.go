@@ -16,7 +16,8 @@ const (
 	// maxOperations is the maximum number of operations of a tenant. Services have about a hundred;
 	// senders may invent names. Operations take up to 3 kB each, in addition to their spans.
 	maxOperations = 2000
-	// other is the name of all operations beyond it, of a service and kind.
+	// other is the name of all operations beyond it, of a service and kind. As senders may invent
+	// these as well, there are maxOperations of them, and further spans are of no service.
 	other = "(other operations)"
 
 	// NodeBytes is the memory of a node: it is in a map, which is about two thirds full.
@@ -152,17 +153,21 @@ func (t *Table) parent(key Key) *Node {
 }
 
 func (t *Table) operation(sender tenant.Tenant, s Span) *operation {
-	of := t.operations[s.Service]
-	if of == nil {
-		of = map[operationKey]*operation{}
-		t.operations[s.Service] = of
-	}
-	key := operationKey{sender, s.Name, s.Kind}
-	if of[key] == nil && t.counts[sender] >= maxOperations {
+	service, key := s.Service, operationKey{sender, s.Name, s.Kind}
+	missing := func(most int) bool { return t.operations[service][key] == nil && t.counts[sender] >= most }
+	if missing(maxOperations) {
 		key.name = other
 	}
+	if missing(2 * maxOperations) {
+		service, key.kind = "", ptrace.SpanKindUnspecified
+	}
+	of := t.operations[service]
+	if of == nil {
+		of = map[operationKey]*operation{}
+		t.operations[service] = of
+	}
 	if of[key] == nil {
-		of[key] = &operation{operationKey: key, service: s.Service, durations: histogram{}}
+		of[key] = &operation{operationKey: key, service: service, durations: histogram{}}
 		t.counts[sender]++
 	}
 	return of[key]

@@ -122,6 +122,24 @@ func TestInventedNames(t *testing.T) {
 	assert.Equal(t, NewTable(), table)
 }
 
+// TestInventedServices: the operations of invented services and kinds are limited, too.
+func TestInventedServices(t *testing.T) {
+	table := NewTable()
+	var nodes []*Node
+	for i := range 4 * maxOperations {
+		s := span(1, 0, "GET /", 1)
+		s.Service, s.Kind = fmt.Sprint(i), ptrace.SpanKind(i)
+		s.Key.Trace = pcommon.TraceID{byte(i), byte(i >> 8), 1}
+		nodes = append(nodes, table.Add(tenant.Tenant{}, s))
+	}
+	assert.Len(t, table.operations, 2*maxOperations+1)
+	assert.Len(t, table.Of(""), 1)
+	for _, n := range nodes {
+		table.Remove(n)
+	}
+	assert.Equal(t, NewTable(), table)
+}
+
 // TestMemory: the spans use no more memory than stated.
 func TestMemory(t *testing.T) {
 	const spans = 30_000

@@ -8,8 +8,16 @@ import (
 )
 
 // MaxVisitedLinks is the maximum number of spans with samples that are visited to find those of
-// operations, about a tenth of a second's work.
+// operations, about a tenth of a second's work. One that is deep in its trace counts as several.
 const MaxVisitedLinks = 200_000
+
+// usualDepth is the number of spans above a span that are visited with it.
+const usualDepth = 15
+
+// above visits the operations of a span, and returns the number of links that it counts as.
+func (s *Store) above(service string, link timeline.Link, visit func(operations.Name)) (links int) {
+	return 1 + s.spans.Above(service, operations.Key(link), visit)/(usualDepth+1)
+}
 
 // Operations returns the figures of the operations of a service, and the time that its spans cover.
 // It visits no spans.
@@ -41,11 +49,13 @@ func (s *Store) OperationSamples(service string) (samples map[operations.Name]in
 			if p.Service != service || len(p.Spans) == 0 {
 				continue
 			}
-			if visited += len(p.Spans); visited > MaxVisitedLinks {
+			if visited+len(p.Spans) > MaxVisitedLinks {
 				return samples, false
 			}
 			for link, sum := range p.Spans {
-				s.spans.Above(service, operations.Key(link), func(name operations.Name) { samples[name] += sum.Samples })
+				if visited += s.above(service, link, func(name operations.Name) { samples[name] += sum.Samples }); visited > MaxVisitedLinks {
+					return samples, false
+				}
 			}
 		}
 	}
@@ -53,13 +63,16 @@ func (s *Store) OperationSamples(service string) (samples map[operations.Name]in
 }
 
 // OperationLinks returns the spans of a profile that belong to an operation of its service, or are
-// below one of its spans.
-func (s *Store) OperationLinks(p *Profile, wanted func(operations.Name) bool) (links []timeline.Link) {
+// below one of its spans. It adds to the number of visited links, and ends at the maximum.
+func (s *Store) OperationLinks(p *Profile, wanted func(operations.Name) bool, visited *int) (links []timeline.Link) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for link := range p.Spans {
+		if *visited > MaxVisitedLinks {
+			break
+		}
 		found := false
-		s.spans.Above(p.Service, operations.Key(link), func(name operations.Name) { found = found || wanted(name) })
+		*visited += s.above(p.Service, link, func(name operations.Name) { found = found || wanted(name) })
 		if found {
 			links = append(links, link)
 		}

@@ -66,6 +66,32 @@ func TestOperationSamplesAreBounded(t *testing.T) {
 	}
 }
 
+// TestDeepSpansCountAsSeveral: the work does not grow with the depth of traces.
+func TestDeepSpansCountAsSeveral(t *testing.T) {
+	s, spans := New(1<<40, time.Hour), map[timeline.Link]Sum{}
+	traces, id := ptrace.NewTraces(), func(i int) (id pcommon.SpanID) { binary.BigEndian.PutUint64(id[:], uint64(i)); return id }
+	resource := traces.ResourceSpans().AppendEmpty()
+	resource.Resource().Attributes().PutStr("service.name", "shop")
+	list := resource.ScopeSpans().AppendEmpty().Spans()
+	for i := range MaxVisitedLinks / 2 {
+		span := list.AppendEmpty()
+		span.SetTraceID(pcommon.TraceID{1})
+		span.SetSpanID(id(i + 1))
+		span.SetParentSpanID(id(min(i, 32)))
+		spans[timeline.Link{Trace: span.TraceID(), Span: span.SpanID()}] = Sum{Samples: 1}
+	}
+	_, err := s.AddTraces(t.Context(), traces, time.Now())
+	require.NoError(t, err)
+	m := &Message{Signal: Profiles, Arrived: time.Now()}
+	m.Profiles = []*Profile{{Message: m, Service: "shop", Spans: spans}}
+	require.True(t, s.add(m))
+	_, all := s.OperationSamples("shop")
+	assert.False(t, all)
+	visited := 0
+	links := s.OperationLinks(m.Profiles[0], func(operations.Name) bool { return true }, &visited)
+	assert.InDelta(t, MaxVisitedLinks/3, len(links), 100)
+}
+
 // spansFrom returns pairs of a request and its query. All durations occur in the first thousand.
 func spansFrom(first, count int) ptrace.Traces {
 	traces := ptrace.NewTraces()
