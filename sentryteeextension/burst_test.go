@@ -18,6 +18,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
@@ -132,4 +133,34 @@ func TestHangingDisk(t *testing.T) {
 		assert.ErrorIs(t, b.stop(t.Context()), journal.ErrSlow)
 		time.Sleep(100 * time.Hour)
 	})
+}
+
+// TestShutdownWithHangingDisk: a shutdown waits neither for a report that is being stored, nor for a
+// request that is being read.
+func TestShutdownWithHangingDisk(t *testing.T) {
+	for name, prepare := range map[string]func(*bench){
+		"report": func(b *bench) {
+			b.reports.add(key{"1", testKey}, omit.Losses{{Outcome: "filtered", Reason: "x", Category: "span"}: 1}, 1)
+		},
+		"request": func(b *bench) {
+			b.setAnswer(down)
+			_, _ = burst(b.front(), "1", 50, 1, 100)
+			b.setAnswer(nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				disk := &memoryStorage{}
+				b := newBench(t, disk).run()
+				prepare(b)
+				synctest.Wait()
+				disk.delay = time.Hour
+				time.Sleep(time.Minute)
+				begin := time.Now()
+				_ = b.stop(t.Context())
+				assert.LessOrEqual(t, time.Since(begin), 4*stopGrace)
+				time.Sleep(100 * time.Hour)
+			})
+		})
+	}
 }

@@ -413,10 +413,10 @@ func (f *forwarder) abandon(e *entry) {
 }
 
 // stop waits for requests that are being sent and, without storage, for all waiting requests, but
-// not longer than stopGrace.
+// not longer than stopGrace. Nor does it wait longer for a storage that does not respond.
 func (f *forwarder) stop(ctx context.Context) error {
 	close(f.stopReports)
-	f.reporter.Wait()
+	waitAtMost(&f.reporter, stopGrace)
 	if f.spool == nil {
 		f.report(ctx) // with storage, the next run sends the reports
 	}
@@ -430,7 +430,7 @@ func (f *forwarder) stop(ctx context.Context) error {
 		f.setState(stopped)
 		f.cancel()
 	})
-	f.consumers.Wait()
+	waitAtMost(&f.consumers, 2*stopGrace)
 	end()
 	f.cancel()
 	f.setState(stopped)
@@ -439,6 +439,21 @@ func (f *forwarder) stop(ctx context.Context) error {
 		f.logger.Warn("Requests lost because they were only in memory", zap.Int("requests", f.lost))
 	}
 	return f.spool.Close(context.WithoutCancel(ctx))
+}
+
+// waitAtMost waits until a group is done, at most d.
+func waitAtMost(group *sync.WaitGroup, d time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		group.Wait()
+	}()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }
 
 func (f *forwarder) setState(s state) {

@@ -546,16 +546,16 @@ func (j *Journal) Close(ctx context.Context) error {
 	j.closing = true
 	j.signal()
 	j.mu.Unlock()
-	done := make(chan struct{})
+	done := make(chan error, 1)
 	go func() {
-		defer close(done)
 		j.background.Wait()
+		done <- j.client.Close(ctx) // waits for Get
 	}()
 	timer := time.NewTimer(closeTimeout)
 	defer timer.Stop()
 	select {
-	case <-done:
-		return j.client.Close(ctx)
+	case err := <-done:
+		return err
 	case <-timer.C:
 		return ErrSlow
 	}
