@@ -43,14 +43,15 @@ func clashes(whole map[string]any, used []component) (problems []error) {
 		}
 		l := listening{normalHost(host), port, address, path}
 		for _, other := range taken {
-			if l.port == other.port && (l.host == other.host || l.host == "" || other.host == "") {
+			if l.port == other.port && (l.host == other.host || l.includes(other.host) || other.includes(l.host)) {
 				problems = append(problems, fmt.Errorf("%s: is %s, but %s listens on %s; use another port", path, address, other.path, other.address))
 				return
 			}
 		}
 		taken = append(taken, l)
 	}
-	if at(whole, "service", "telemetry", "metrics", "level") != "none" && at(whole, "service", "telemetry", "metrics", "readers") == nil {
+	level, _ := at(whole, "service", "telemetry", "metrics", "level").(string)
+	if !strings.EqualFold(level, "none") && at(whole, "service", "telemetry", "metrics", "readers") == nil {
 		add("service::telemetry::metrics (the default)", telemetryAddress)
 	}
 	for _, c := range used {
@@ -72,6 +73,14 @@ func clashes(whole map[string]any, used []component) (problems []error) {
 	return problems
 }
 
+// includes reports whether a listener has the address of another host, too. The one of all IPv4
+// addresses has none of IPv6.
+func (l listening) includes(host string) bool {
+	return l.host == "" || l.host == allIPv4 && !strings.Contains(host, ":")
+}
+
+const allIPv4 = "0.0.0.0"
+
 // normalHost returns the same text for hosts with the same addresses; "" for all addresses.
 func normalHost(host string) string {
 	switch ip := net.ParseIP(host); {
@@ -79,7 +88,7 @@ func normalHost(host string) string {
 		return "127.0.0.1"
 	case ip == nil:
 		return strings.ToLower(host)
-	case ip.IsUnspecified():
+	case ip.IsUnspecified() && ip.To4() == nil:
 		return ""
 	default:
 		return ip.String()

@@ -18,8 +18,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal"
-	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+	"github.com/otelcol-sentry/otelcol-sentry/sentryteeextension/internal/omit"
 )
 
 // front is the HTTP handler of a tee in front of a receiver that accepts everything.

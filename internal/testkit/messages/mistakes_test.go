@@ -378,6 +378,8 @@ var legal = []struct {
 	{row{symbolicate, `store: {directory: /, max_open_bytes: 64MiB}`}, "sizes can have units"},
 	{row{whole, service("sentry: {endpoint: 'localhost:0'}\n  sentry/2: {endpoint: 'localhost:0'}", "")}, "port 0 is any free port"},
 	{row{whole, service("sentry: {endpoint: '127.0.0.1:7'}\n  sentry/2: {endpoint: '127.0.0.2:7'}", "")}, "two addresses"},
+	{row{whole, service("sentry: {endpoint: '0.0.0.0:7'}\n  sentry/2: {endpoint: '[::1]:7'}", "")}, "all addresses of IPv4, and one of IPv6"},
+	{row{whole, service("sentry: {endpoint: 'localhost:8888'}", "") + "\n  telemetry: {metrics: {level: None}}"}, "the collector reads levels in any case"},
 	{row{whole, service("sentry:", "sentry_tee: {upstream: https://sentry.example}")}, "an extension that is not active, as everywhere in the collector"},
 	{row{whole, service("sentry:", "sentry_tee: {upstream: https://sentry.example}", "sentry_tee")}, "a tee that no receiver uses; the start warns"},
 	{row{whole, service("sentry: {dedup: {storage: db_storage}}", "db_storage:", "db_storage")}, "an extension of another build"},
