@@ -329,7 +329,7 @@ func (b *Budget) fits(c *Claim, n int64) (fits, overShare bool) {
 	if c.held > 0 {
 		others--
 	}
-	overShare = others > 0 && t.used+n > freeFactor*free
+	overShare = others > 0 && (t.used+n-1)/freeFactor >= free // used > factor * free, which may overflow
 	return free >= 0 && !overShare, free >= 0 && overShare
 }
 

@@ -4,6 +4,7 @@ package httpbody
 
 import (
 	"context"
+	"math"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -289,4 +290,12 @@ func TestSetTenant(t *testing.T) {
 		unknown.Release()
 		assert.NoError(t, <-waits)
 	})
+}
+
+// TestNoLimit: with the largest limit, which users set for none, tenants have no threshold.
+func TestNoLimit(t *testing.T) {
+	room := newRoom(math.MaxInt64)
+	for range 3 {
+		require.NoError(t, room.Claim(t.Context()).TryAcquire(1<<20))
+	}
 }
