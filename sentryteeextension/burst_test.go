@@ -135,8 +135,8 @@ func TestHangingDisk(t *testing.T) {
 	})
 }
 
-// TestShutdownWithHangingDisk: a shutdown waits neither for a report that is being stored, nor for a
-// request that is being read.
+// TestShutdownWithHangingDisk: a shutdown waits neither for a report that is being stored, nor for
+// a request that is being read.
 func TestShutdownWithHangingDisk(t *testing.T) {
 	for name, prepare := range map[string]func(*bench){
 		"report": func(b *bench) {
