@@ -154,7 +154,7 @@ func TestShutdownWithHangingDisk(t *testing.T) {
 				b := newBench(t, disk).run()
 				prepare(b)
 				synctest.Wait()
-				disk.delay = time.Hour
+				disk.set(func(map[string][]byte) { disk.delay = time.Hour })
 				time.Sleep(time.Minute)
 				begin := time.Now()
 				_ = b.stop(t.Context())

@@ -46,7 +46,10 @@ func (s *memoryStorage) Delete(ctx context.Context, key string) error {
 
 // Batch executes all operations or none, like a transaction.
 func (s *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
-	time.Sleep(s.delay)
+	s.mu.Lock()
+	delay := s.delay
+	s.mu.Unlock()
+	time.Sleep(delay)
 	if s.rate > 0 {
 		written := 0
 		for _, op := range ops {
