@@ -345,6 +345,10 @@ func (f *forwarder) load(ctx context.Context, e *entry) (reason string) {
 		return reasonNoRoom
 	}
 	r, err := f.read(ctx, e.number)
+	if ctx.Err() != nil {
+		claim.Release()
+		return reasonNoRoom // stays in the storage
+	}
 	if err != nil {
 		claim.Release()
 		f.telemetry.storageFailed(journal.LoadOperation, err)
@@ -416,7 +420,7 @@ func (f *forwarder) abandon(e *entry) {
 // not longer than stopGrace. Nor does it wait longer for a storage that does not respond.
 func (f *forwarder) stop(ctx context.Context) error {
 	close(f.stopReports)
-	waitAtMost(&f.reporter, stopGrace)
+	f.awaitReporter()
 	if f.spool == nil {
 		f.report(ctx) // with storage, the next run sends the reports
 	}
@@ -430,7 +434,7 @@ func (f *forwarder) stop(ctx context.Context) error {
 		f.setState(stopped)
 		f.cancel()
 	})
-	waitAtMost(&f.consumers, 2*stopGrace)
+	f.consumers.Wait()
 	end()
 	f.cancel()
 	f.setState(stopped)
@@ -441,14 +445,15 @@ func (f *forwarder) stop(ctx context.Context) error {
 	return f.spool.Close(context.WithoutCancel(ctx))
 }
 
-// waitAtMost waits until a group is done, at most d.
-func waitAtMost(group *sync.WaitGroup, d time.Duration) {
+// awaitReporter waits until the reporter ends, but not longer than stopGrace: it may be storing a
+// report.
+func (f *forwarder) awaitReporter() {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		group.Wait()
+		f.reporter.Wait()
 	}()
-	timer := time.NewTimer(d)
+	timer := time.NewTimer(stopGrace)
 	defer timer.Stop()
 	select {
 	case <-done:

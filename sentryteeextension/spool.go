@@ -64,13 +64,26 @@ func (f *forwarder) store(ctx context.Context, r *request) (number uint64, size 
 	return number, record.Size(), err
 }
 
-// read reads a stored request.
+// read reads a stored request. Storages ignore the context, so it does not wait for them at the end.
 func (f *forwarder) read(ctx context.Context, number uint64) (*request, error) {
-	record, err := f.spool.Get(ctx, number)
-	if err != nil {
-		return nil, err
+	type result struct {
+		record journal.Record
+		err    error
 	}
-	return requestOf(record)
+	done := make(chan result, 1)
+	go func() {
+		record, err := f.spool.Get(ctx, number)
+		done <- result{record, err}
+	}()
+	select {
+	case got := <-done:
+		if got.err != nil {
+			return nil, got.err
+		}
+		return requestOf(got.record)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // recordOf returns the stored form of a request: the head as JSON, and the body.
