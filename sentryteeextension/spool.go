@@ -64,7 +64,7 @@ func (f *forwarder) store(ctx context.Context, r *request) (number uint64, size 
 	return number, record.Size(), err
 }
 
-// read reads a stored request. Storages ignore the context, so it does not wait for them at the end.
+// read reads a stored request. It does not wait for a storage that ignores the context.
 func (f *forwarder) read(ctx context.Context, number uint64) (*request, error) {
 	type result struct {
 		record journal.Record
