@@ -112,16 +112,17 @@ const (
 	storage          = "a storage extension, e.g. file_storage"
 	authenticator    = "an authenticator, e.g. basicauth or bearertokenauth"
 	serverMiddleware = "a middleware of servers, e.g. sentry_tee or otlp_limit"
-	clientMiddleware = "a middleware of clients, e.g. fast_gzip or profile_dialect"
+	clientMiddleware = "a middleware of clients, e.g. fast_gzip"
 	none             = "no extension that other components use"
 )
 
-// purposes are those of the extensions of the distribution. Others may have any.
+// purposes are those of the extensions of the distribution. Others may have any, and profile_dialect
+// is a middleware of servers and of clients.
 var purposes = map[string]string{
 	"file_storage": storage,
 	"basicauth":    authenticator, "bearertokenauth": authenticator,
 	"sentry_tee": serverMiddleware, "otlp_limit": serverMiddleware,
-	"fast_gzip": clientMiddleware, "profile_dialect": clientMiddleware,
+	"fast_gzip":    clientMiddleware,
 	"health_check": none, "pprof": none, "zpages": none,
 }
 

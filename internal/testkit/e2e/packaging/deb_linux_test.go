@@ -80,7 +80,8 @@ func checkPackage(t *testing.T, d debian, deb string) {
 	d.Crash(t, addresses)
 	d.Stop(t)
 	d.start(t, addresses)
-	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, 30*time.Second, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return slices.Contains(deliveredIDs(t, backend), id) }, time.Minute, 50*time.Millisecond,
+		"it waits again for its spans, 30 s, and then for its batch")
 	d.Stop(t)
 	assert.Contains(t, d.Log(t), "Everything is ready")
 	assert.NotContains(t, d.Log(t), "panic")
