@@ -116,8 +116,8 @@ const (
 	none             = "no extension that other components use"
 )
 
-// purposes are those of the extensions of the distribution. Others may have any, and profile_dialect
-// is a middleware of servers and of clients.
+// purposes are those of the extensions of the distribution. Others may have any; profile_dialect is
+// a middleware of servers and of clients.
 var purposes = map[string]string{
 	"file_storage": storage,
 	"basicauth":    authenticator, "bearertokenauth": authenticator,
