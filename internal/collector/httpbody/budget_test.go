@@ -4,8 +4,8 @@ package httpbody
 
 import (
 	"context"
-	"math"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
