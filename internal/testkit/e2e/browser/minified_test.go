@@ -125,7 +125,9 @@ func (b browser) profile(t *testing.T, c *harness.Collector, folder string, back
 }
 
 func decode(t *testing.T, backend *harness.Sink) pprofile.Profiles {
-	p, err := harness.DecodeProfiles(backend.OneProfile(t))
+	require.Eventually(t, func() bool { return backend.Count(harness.ProfilesPath) > 0 }, time.Minute, time.Millisecond)
+	messages := backend.DrainProfiles() // several, if earlier ones were held until the files were open
+	p, err := harness.DecodeProfiles(messages[len(messages)-1])
 	require.NoError(t, err)
 	return p
 }

@@ -3,6 +3,7 @@
 package packaging
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"io/fs"
 	"net"
@@ -165,7 +166,14 @@ func deliveredIDs(t *testing.T, backend *harness.Sink) (ids []string) {
 	for _, message := range backend.DrainProfiles() {
 		profiles, err := harness.DecodeProfiles(message)
 		require.NoError(t, err)
-		ids = append(ids, harness.ProfileID(profiles))
+		for _, resource := range profiles.ResourceProfiles().All() { // several, if the exporter has batched them
+			for _, scope := range resource.ScopeProfiles().All() {
+				for _, profile := range scope.Profiles().All() {
+					id := profile.ProfileID()
+					ids = append(ids, hex.EncodeToString(id[:]))
+				}
+			}
+		}
 	}
 	return ids
 }
