@@ -5,6 +5,7 @@ package transform
 import (
 	"slices"
 
+	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
@@ -48,6 +49,8 @@ func (m *message) isLinked(sample pprofile.Sample) bool {
 func (m *message) idleStacks(s *DropIdle) (idle, waits []bool) {
 	stacks := m.profiles.Dictionary().StackTable().Len()
 	idle, waits = make([]bool, stacks), make([]bool, stacks)
+	type state struct{ idle, waits bool }
+	leaves := map[dictionary.LocationIndex]state{} // a location may be the leaf of any number of stacks
 	var frames []dictionary.LocationIndex
 	var leaf dictionary.Location
 	for i := range idle {
@@ -56,27 +59,34 @@ func (m *message) idleStacks(s *DropIdle) (idle, waits []bool) {
 			idle[i] = true
 			continue
 		}
-		m.view.Location(frames[0], &leaf)
-		if len(leaf.Lines) > 0 {
-			function, _ := m.view.Function(leaf.Lines[0].Function)
-			idle[i] = slices.Contains(s.Functions, m.view.Text(function.Name))
-			waits[i] = s.Waiting && waiting.In(m.described(&leaf, function))
+		is, known := leaves[frames[0]]
+		if !known {
+			m.view.Location(frames[0], &leaf)
+			if len(leaf.Lines) > 0 {
+				function, _ := m.view.Function(leaf.Lines[0].Function)
+				is = state{slices.Contains(s.Functions, m.view.Text(function.Name)), s.Waiting && waiting.In(m.described(&leaf, function))}
+			}
+			leaves[frames[0]] = is
 		}
+		idle[i], waits[i] = is.idle, is.waits
 	}
 	return idle, waits
 }
 
 // described returns what the rules for functions read.
 func (m *message) described(l *dictionary.Location, f dictionary.Function) inapp.Frame {
-	var mapping dictionary.Mapping
-	m.view.Mapping(l.Mapping, &mapping)
-	out := inapp.Frame{Function: m.view.Text(f.Name), File: m.view.Text(f.Filename), Package: m.view.Text(mapping.Filename)}
+	out := inapp.Frame{Function: m.view.Text(f.Name), File: m.view.Text(f.Filename)}
+	if l.Mapping != 0 { // not View.Mapping, which copies the attributes for each location
+		mapping := m.profiles.Dictionary().MappingTable().At(int(l.Mapping))
+		out.Package = m.view.Text(dictionary.StringIndex(mapping.FilenameStrindex()))
+	}
 	for _, i := range l.Attributes {
-		switch a, _ := m.view.Attribute(i); a.Key {
-		case semconv.ProfileFrameType:
-			out.Type = a.Value.AsString()
-		case semconv.SentryFrameModule:
-			out.Module = a.Value.AsString()
+		a, _ := m.view.Attribute(i)
+		switch isText := a.Value.Type() == pcommon.ValueTypeStr; {
+		case isText && a.Key == semconv.ProfileFrameType:
+			out.Type = a.Value.Str()
+		case isText && a.Key == semconv.SentryFrameModule:
+			out.Module = a.Value.Str()
 		}
 	}
 	return out

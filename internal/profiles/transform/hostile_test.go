@@ -71,8 +71,9 @@ var oneLongManyShort = map[string]func(*dictionary.Editor, pprofile.Profiles, st
 		value := pcommon.NewValueMap()
 		value.Map().PutStr("", long)
 		module, file := e.Attribute(semconv.SentryFrameModule, value), e.Attribute(semconv.SentryFrameFilename, value)
+		lines := []dictionary.Line{{Function: e.Function(dictionary.Function{Name: e.String(long)})}}
 		for i := range longList {
-			all = append(all, e.Location(dictionary.Location{Address: uint64(i), Attributes: []dictionary.AttributeIndex{module, file}}))
+			all = append(all, e.Location(dictionary.Location{Address: uint64(i), Lines: lines, Attributes: []dictionary.AttributeIndex{module, file}}))
 		}
 		return all
 	},
@@ -97,7 +98,7 @@ func TestOneLongTextManyReferences(t *testing.T) {
 			{Function: regexp.MustCompile("[x-z]$")}, {File: regexp.MustCompile("[x-z]$")}, {Module: regexp.MustCompile("[x-z]$")},
 		}},
 		"scrub":     &Scrub{Preset: PresetHome},
-		"drop_idle": &DropIdle{Functions: []string{strings.Repeat("b", longText)}},
+		"drop_idle": &DropIdle{Functions: []string{strings.Repeat("b", longText)}, Waiting: true},
 	}
 	for shape, build := range oneLongManyShort {
 		for name, step := range steps {
@@ -105,7 +106,11 @@ func TestOneLongTextManyReferences(t *testing.T) {
 				p := profileOf(wall)
 				e := dictionary.NewEditor(p.Dictionary())
 				s := firstProfile(p).Samples().AppendEmpty()
-				s.SetStackIndex(int32(e.Stack(build(e, p, strings.Repeat("a", longText)))))
+				locations := build(e, p, strings.Repeat("a", longText))
+				s.SetStackIndex(int32(e.Stack(locations)))
+				for _, l := range locations {
+					e.Stack([]dictionary.LocationIndex{l}) // as the leaf
+				}
 				s.TimestampsUnixNano().Append(testStart)
 				before := size(p)
 				var parts []pprofile.Profiles

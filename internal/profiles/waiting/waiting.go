@@ -16,6 +16,9 @@ import (
 // wait, whatever their name: profilers of interpreters do not see native calls, so that a function
 // that sleeps looks like one that computes.
 func In(f inapp.Frame) bool {
+	if max(len(f.Function), len(f.Module), len(f.File), len(f.Package)) > maxText {
+		return false
+	}
 	scope, name := split(f)
 	if !functions[function{scope, name}] {
 		return false
@@ -25,6 +28,10 @@ func In(f inapp.Frame) bool {
 	}
 	return !application(f)
 }
+
+// maxText is PATH_MAX of Linux, and longer than all names of functions that wait. Any number of
+// functions may refer to one longer text.
+const maxText = 4096
 
 // application reports whether the paths of a frame are those of an application. The rules for
 // compiled code do not tell a library without a path from an application.

@@ -3,6 +3,7 @@
 package waiting
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +55,7 @@ func TestWorkIsNoWait(t *testing.T) {
 		"function without a place": {Function: "wait"},
 		"V8":                       {Type: "v8js", Module: "threading", Function: "wait", File: "/srv/threading.js"},
 		"no name":                  {},
+		"endless arguments":        {Type: "jvm", Function: "java.lang.Object.wait0(" + strings.Repeat("x", maxText)},
 	} {
 		assert.False(t, In(frame), name)
 	}
