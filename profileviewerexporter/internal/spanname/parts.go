@@ -7,6 +7,9 @@ import "strings"
 const (
 	// maxRead is the number of bytes of a statement, URL or path that are read.
 	maxRead = 2000
+	// maxWords is the maximum number of words of a name that says nothing. Each is compared with
+	// all words of attributes, of which there may be any number.
+	maxWords = 20
 	// maxSegments is the maximum number of segments of a path in a name.
 	maxSegments = 16
 	// longSegment is the length from which a segment with digits is an identifier: a token, a hash.

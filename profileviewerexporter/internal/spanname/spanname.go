@@ -113,12 +113,8 @@ func (r *rule) replaces(name string, attributes pcommon.Map) bool {
 	for _, key := range slices.Concat(r.verb, r.generic) {
 		generic = append(generic, wordsOf(text(attributes, []string{key}))...)
 	}
-	for _, word := range wordsOf(name) {
-		if !slices.Contains(generic, word) {
-			return false
-		}
-	}
-	return true
+	words := wordsOf(name)
+	return len(words) <= maxWords && !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(generic, word) })
 }
 
 func wordsOf(text string) []string {

@@ -83,6 +83,17 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestManyWords: a name of more words than the comparison may visit is kept.
+func TestManyWords(t *testing.T) {
+	for words, want := range map[int]string{maxWords: "GET /orders", maxWords + 1: strings.Repeat("GET ", maxWords+1)} {
+		span := ptrace.NewSpan()
+		span.SetName(strings.Repeat("GET ", words))
+		span.Attributes().PutStr("http.request.method", "GET")
+		span.Attributes().PutStr("http.route", "/orders")
+		assert.Equal(t, want, Of(span))
+	}
+}
+
 // TestLongPath: the name of a span is limited, however long its path is.
 func TestLongPath(t *testing.T) {
 	assert.Equal(t, strings.Repeat("/a", maxSegments-1)+"/…", withoutIDs(strings.Repeat("/a", 10_000)))
