@@ -6,13 +6,15 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 )
 
 // builder creates the tables of a trace without duplicates. Keys are exact: texts of frames and
 // mappings are compared by index, so a long text that many of them share is compared once.
 type builder struct {
 	trace Trace
-	work  int // remaining budget for resolving stacks and joining paths
+	work  allowance.Allowance // of resolving stacks and joining paths
 
 	strings  map[string]int32
 	mappings map[Mapping]int32
@@ -24,17 +26,12 @@ type builder struct {
 
 func newBuilder(size int) builder {
 	return builder{
-		trace: Trace{Strings: []string{""}, Mappings: []Mapping{{}}}, work: minWork + size,
+		trace: Trace{Strings: []string{""}, Mappings: []Mapping{{}}}, work: allowance.Of(minWork + size),
 		strings: map[string]int32{"": 0}, mappings: map[Mapping]int32{{}: 0}, frames: map[Frame]int32{},
 	}
 }
 
-func (b *builder) spend(work int) error {
-	if b.work -= work; b.work < 0 {
-		return fmt.Errorf("%w: call stacks are resolved again and again, or paths are joined of the same parts", ErrTooLarge)
-	}
-	return nil
-}
+var errRepeated = fmt.Errorf("%w: call stacks are resolved again and again, or paths are joined of the same parts", ErrTooLarge)
 
 func (b *builder) string(text []byte) int32 {
 	index, known := b.strings[string(text)]
@@ -72,7 +69,7 @@ func (b *builder) stack(s *sequence, id uint64) (index int32, ok bool, err error
 	complete := true
 	eachID(entry.message, callstackFrames, func(id uint64) {
 		if err == nil {
-			err = b.spend(1)
+			err = b.work.Demand(1, errRepeated)
 		}
 		if err != nil {
 			return
@@ -167,7 +164,7 @@ func (b *builder) joinPath(s *sequence, message []byte) (path []byte, err error)
 		if segment == nil || err != nil {
 			return
 		}
-		if err = b.spend(1 + len(segment.bytes)); err != nil {
+		if err = b.work.Demand(1+len(segment.bytes), errRepeated); err != nil {
 			return
 		}
 		if len(b.path) > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
@@ -22,7 +23,7 @@ func Encode(request []byte, to Version, inline bool) ([]byte, error) {
 	if !inline {
 		return request, nil
 	}
-	r := references{left: maxGrowth*len(request) + minLimit}
+	r := references{added: allowance.Of(maxGrowth*len(request) + minLimit)}
 	for dictionary := range wire.Within(request, 2) {
 		for text := range wire.Within(dictionary, 5) {
 			r.texts = append(r.texts, text)
@@ -35,7 +36,7 @@ func Encode(request []byte, to Version, inline bool) ([]byte, error) {
 // references replaces references with their strings.
 type references struct {
 	texts [][]byte
-	left  int // number of bytes that the strings may still add
+	added allowance.Allowance // bytes of strings
 	err   error
 }
 
@@ -79,7 +80,7 @@ func (r *references) text(i uint64) []byte {
 		r.err = errors.New("an attribute refers to a string that does not exist")
 		return nil
 	}
-	if r.left -= len(r.texts[i]); r.left < 0 {
+	if !r.added.Spend(len(r.texts[i])) {
 		r.err = errTooLarge
 		return nil
 	}

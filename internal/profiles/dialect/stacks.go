@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/wire"
 )
 
@@ -25,7 +26,7 @@ import (
 
 // fromRanges translates a request of OTLP 1.7. The result has at most limit bytes.
 func fromRanges(request []byte, limit int) ([]byte, error) {
-	t := &ranges{stacks: map[string]uint64{"": 0}, limit: limit}
+	t := &ranges{stacks: map[string]uint64{"": 0}, output: allowance.Of(limit)}
 	var dictionary []byte
 	for f := range wire.Within(request, 2) {
 		if dictionary != nil {
@@ -58,17 +59,7 @@ var errTooLarge = errors.New("it becomes too large")
 type ranges struct {
 	stacks map[string]uint64 // the index of an encoded stack
 	order  []string
-	limit  int // number of bytes that the translation may write
-	used   int
-}
-
-// spend fails if the output exceeds the limit. Ranges of a list may overlap, so even a small
-// request can have large stacks.
-func (t *ranges) spend(bytes int) error {
-	if t.used += bytes; t.used > t.limit {
-		return errTooLarge
-	}
-	return nil
+	output allowance.Allowance // ranges of a list may overlap, so even a small request can have large stacks
 }
 
 // tables1_7 translates the dictionary, without stacks.
@@ -253,7 +244,7 @@ func (t *ranges) profile(old []byte) (out []byte, err error) {
 		if i == 0 {
 			profile = append(profile, first...)
 		}
-		if err := t.spend(len(head)); err != nil {
+		if err := t.output.Demand(len(head), errTooLarge); err != nil {
 			return nil, err
 		}
 		out = appendBytes(out, 2, profile)
@@ -304,7 +295,7 @@ func (t *ranges) sample(old []byte, of, types int, locations []int32, known map[
 			out = protowire.AppendFixed64(out, time)
 		}
 	}
-	return out, t.spend(len(out))
+	return out, t.output.Demand(len(out), errTooLarge)
 }
 
 // stack returns the index of a range of locations in the table of stacks. It adds the stack if it
@@ -313,7 +304,7 @@ func (t *ranges) stack(start, length uint64, locations []int32) (uint64, error) 
 	if n := uint64(len(locations)); start > n || length > n-start {
 		return 0, fmt.Errorf("a stack has %d locations from %d, of %d", length, start, n)
 	}
-	if err := t.spend(int(length)); err != nil {
+	if err := t.output.Demand(int(length), errTooLarge); err != nil {
 		return 0, err
 	}
 	stack := string(appendPacked(nil, 1, locations[start:start+length]))

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -94,11 +95,11 @@ func TestDemangling(t *testing.T) {
 		"encodings": badsymbols.LongName(300), "casts": "_ZN1A1BI" + repeat("XcvT_I", 40) + "i" + repeat("EE", 40) + "EEv",
 		"nested packs": "_ZZ1fIJ" + repeat("i", 200) + "EEvDTcl1gspclT_spclT_spclT_spT_EEEEEE1x", "long": "_Z2000" + repeat("x", 2000) + repeat("v", 200),
 	} {
-		before := d.left
+		before := d.steps.Left()
 		shown, err := d.demangle(mangled)
 		require.NoError(t, err)
 		assert.Equal(t, mangled, shown, name)
-		assert.LessOrEqual(t, before-d.left, int64(maxDemangling), name)
+		assert.LessOrEqual(t, before-d.steps.Left(), maxDemangling, name)
 	}
 	for mangled, want := range map[string]string{
 		"_ZN4Cart5clearEv": "Cart::clear", "_ZNSt6vectorIiSaIiEE9push_backERKi": "std::vector<int, std::allocator<int> >::push_back",
@@ -110,7 +111,7 @@ func TestDemangling(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, shown)
 	}
-	d.left = 10 // of a file with many names
+	d.steps = allowance.Of(10) // of a file with many names
 	shown, err := d.demangle("_ZN4Cart5clearEv")
 	require.NoError(t, err)
 	assert.Equal(t, "_ZN4Cart5clearEv", shown)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/swift"
 )
@@ -35,12 +36,12 @@ const (
 
 // demangler demangles the names of a file.
 type demangler struct {
-	work *symbols.Work
-	left int64 // estimated steps
+	work  *symbols.Work
+	steps allowance.Allowance // estimated
 }
 
 func newDemangler(work *symbols.Work, size int64) *demangler {
-	return &demangler{work, minDemangling + demanglingPerByte*size}
+	return &demangler{work, allowance.Of(minDemangling + demanglingPerByte*int(size))}
 }
 
 // demangle returns the name of a function of C++, Rust or Swift without the types of parameters:
@@ -73,13 +74,8 @@ func (d *demangler) demangle(name string) (shown string, err error) {
 
 var options = []demangle.Option{demangle.NoParams, demangle.NoEnclosingParams, demangle.MaxLength(maxDemangled)}
 
-// spend uses steps. It returns false if there are too few.
 func (d *demangler) spend(steps int64) bool {
-	if steps > min(maxDemangling, d.left) {
-		return false
-	}
-	d.left -= steps
-	return true
+	return steps <= maxDemangling && d.steps.Spend(int(steps))
 }
 
 // isMangled reports whether a name can be one of C++, Rust or Swift.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 )
 
 // indexDWARF adds the compilation units of DWARF.
@@ -84,7 +86,7 @@ type dwarfReader struct {
 	lines            lineTable
 	names            map[dwarf.Offset]originName
 
-	lineBytes, rangeBytes, textBytes shared
+	lineBytes, rangeBytes, textBytes allowance.Allowance
 }
 
 func (r *dwarfReader) readUnit(entry *dwarf.Entry, u dwarfUnit) error {
@@ -111,7 +113,7 @@ func (r *dwarfReader) next(from *dwarf.Reader) (*dwarf.Entry, error) {
 	if r.b.err != nil {
 		return nil, r.b.err
 	}
-	return entry, r.textBytes.add(size)
+	return entry, r.textBytes.Demand(size, errShared)
 }
 
 // readFunctions reads the functions of the unit, and those inlined into them, up to the end of its

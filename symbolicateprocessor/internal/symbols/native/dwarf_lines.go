@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 )
 
 // lineTable is the line table of a unit (DWARF 5, 6.2).
@@ -54,10 +56,10 @@ func (r *dwarfReader) readLines(entry *dwarf.Entry, u dwarfUnit) error {
 }
 
 // read reads the header. It adds the size of the table to total.
-func (t *lineTable) read(b *builder, c cursor, sections dwarfSections, total *shared) error {
+func (t *lineTable) read(b *builder, c cursor, sections dwarfSections, total *allowance.Allowance) error {
 	length, wide := c.length()
 	c = c.cut(length)
-	if err := total.add(len(c.data)); err != nil {
+	if err := total.Demand(len(c.data), errShared); err != nil {
 		return err
 	}
 	t.version, t.addressSize = c.u16(), t.unit.address

@@ -5,6 +5,8 @@ package native
 import (
 	"debug/dwarf"
 	"fmt"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 )
 
 // base is the part of a compilation unit that its range lists refer to.
@@ -71,7 +73,7 @@ func (r *dwarfReader) oldRanges(c *cursor, add func(from, to uint64) error) erro
 	}
 	for !c.bad && r.b.err == nil {
 		r.b.step(1)
-		if err := r.rangeBytes.add(2 * 8); err != nil {
+		if err := r.rangeBytes.Demand(2*8, errShared); err != nil {
 			return err
 		}
 		from, to := c.address(size), c.address(size)
@@ -124,7 +126,7 @@ func (r *dwarfReader) newRanges(c *cursor, add func(from, to uint64) error) erro
 		default:
 			return fmt.Errorf("%w: a range of kind %d", ErrDamaged, kind)
 		}
-		if err := r.rangeBytes.add(before - len(c.data)); err != nil {
+		if err := r.rangeBytes.Demand(before-len(c.data), errShared); err != nil {
 			return err
 		}
 		if isRange && !c.bad {
@@ -146,20 +148,14 @@ func (r *dwarfReader) addressX(index uint64) uint64 {
 	return c.address(uint8(size))
 }
 
-// shared counts the bytes that are read of parts that units and functions can share.
-type shared struct{ left int }
-
-func newShared(times int, sections ...[]byte) shared {
-	s := shared{left: sharedSlack}
+// newShared returns the number of bytes that may be read of sections with parts that units and
+// functions can share.
+func newShared(times int, sections ...[]byte) allowance.Allowance {
+	bytes := sharedSlack
 	for _, section := range sections {
-		s.left += times * len(section)
+		bytes += times * len(section)
 	}
-	return s
+	return allowance.Of(bytes)
 }
 
-func (s *shared) add(n int) error {
-	if s.left -= n; s.left < 0 {
-		return fmt.Errorf("%w: many units or functions share a part", ErrTooLarge)
-	}
-	return nil
-}
+var errShared = fmt.Errorf("%w: many units or functions share a part", ErrTooLarge)
