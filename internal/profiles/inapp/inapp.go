@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package inapp classifies code as application or library code by paths, modules and binaries, for
-// profilers that do not state it. The Sentry exporter and the viewer share it.
+// profilers and stack traces that do not state it. The Sentry exporter, for profiles and issues,
+// and the viewer share it. Where Sentry has rules, they are Sentry's: of its SDK for the language
+// (set_in_app_in_frames of Python's, filenameIsInApp of Node.js's, is_sys_function of Rust's) and
+// of its servers (src/sentry/grouping/enhancer/enhancement-configs, vroom's internal/frame).
 package inapp
 
 import (
@@ -10,13 +13,13 @@ import (
 	"strings"
 )
 
-// Frame is the data about a function that a profiler sends. Fields may be empty.
+// Frame is the data about a function that a profiler or a stack trace states. Fields may be empty.
 type Frame struct {
 	Type     string // profile.frame.type
 	Function string
 	Module   string
 	File     string
-	Package  string // the binary
+	Package  string // the binary, or the application of Erlang's OTP
 }
 
 // Guess reports whether a function belongs to the application. known is false if nothing indicates
@@ -24,13 +27,14 @@ type Frame struct {
 func Guess(f Frame) (inApp, known bool) {
 	switch f.Type {
 	case "cpython":
-		return !containsAny(f.File, pythonPaths) && !strings.HasPrefix(f.File, "<"), f.File != ""
+		return !containsAny(f.File, pythonPaths) && !strings.HasPrefix(f.File, "<frozen "), f.File != ""
 	case "v8js", "hermes":
 		return f.File != "" && !containsAny(f.File, nodePaths) && !hasPrefix(f.File, "node:", "internal/"), f.File != "" || strings.HasPrefix(f.Function, "(")
 	case "php":
 		return !strings.Contains(f.File, "/vendor/"), f.File != ""
 	case "rust":
-		return !containsAny(f.File, rustPaths), f.File != ""
+		library := isRustLibrary(f)
+		return !library && f.Function != "", library || f.File != ""
 	case "kernel":
 		return false, true
 	case "":
@@ -52,7 +56,7 @@ func Compiled(f Frame) bool {
 	case "dotnet":
 		return !hasPrefix(cmp.Or(f.Module, f.Function), dotnetPrefixes...)
 	case "ruby", "perl", "luajit", "beam":
-		return f.File != "" && f.File[0] != '<' && !containsAny(f.File, libraryPaths) // <cfunc> of Ruby
+		return f.File != "" && f.File[0] != '<' && !containsAny(f.File, libraryPaths) && !slices.Contains(otpApplications, f.Package) // <cfunc> of Ruby
 	}
 	return f.Package != "" && !isSystemLibrary(f.Package)
 }
@@ -63,11 +67,26 @@ var (
 	rustPaths      = []string{"/rustc/", "/.cargo/registry/", "/usr/local/cargo/registry/", "/rustlib/"}
 	dotnetPrefixes = []string{"System.", "Microsoft.", "Interop."}
 	goPaths        = []string{"/pkg/mod/", "/vendor/", "/go/src/"}
+	// rustFunctions are prefixes in Rust's standard library and in the start of a program.
+	rustFunctions = []string{"std::", "core::", "alloc::", "__rust", "rust_begin_", "__libc", "_start"}
+	// headerPaths are those of C++ and of glibc's start of a program.
+	headerPaths = []string{"/usr/include/", "/csu/"}
+	// otpApplications are those of Elixir and OpenTelemetry.
+	otpApplications = []string{
+		"elixir", "stdlib", "kernel", "logger", "mix", "iex", "ex_unit", "eex", "erts", "ssl", "crypto", "opentelemetry", "opentelemetry_api",
+	}
 	// libraryPaths are the folders of package managers.
 	libraryPaths = []string{"/gems/", "/lib/ruby/", "/usr/share/perl", "/usr/lib/", "/usr/local/lib/", "/deps/", "/site-packages/"}
 	// anyPaths indicate a library in any language.
 	anyPaths = slices.Concat(pythonPaths, nodePaths, rustPaths, goPaths, libraryPaths)
 )
+
+// isRustLibrary reports whether a function is of Rust, or of C++ in a stack trace, and of a
+// library.
+func isRustLibrary(f Frame) bool {
+	name := strings.TrimLeft(f.Function, "<&") // <alloc::vec::Vec<T> as …>
+	return hasPrefix(name, rustFunctions...) || containsAny(f.File, rustPaths) || containsAny(f.File, headerPaths) || isSystemLibrary(f.Package)
+}
 
 // guessUntyped classifies a function of an unknown language.
 func guessUntyped(f Frame) (inApp, known bool) {

@@ -2,8 +2,6 @@
 
 package inapp
 
-import "strings"
-
 // jvmLibraries are the packages that Sentry regards as part of the platform (vroomrs, Android).
 var jvmLibraries = []string{
 	"java.", "javax.", "jakarta.", "kotlin.", "kotlinx.", "android.", "com.android.", "dalvik.", "libcore.", "sun.", "com.sun.",
@@ -11,11 +9,4 @@ var jvmLibraries = []string{
 }
 
 // IsJVMLibrary reports whether a class belongs to the platform rather than to an application.
-func IsJVMLibrary(class string) bool {
-	for _, prefix := range jvmLibraries {
-		if strings.HasPrefix(class, prefix) {
-			return true
-		}
-	}
-	return false
-}
+func IsJVMLibrary(class string) bool { return hasPrefix(class, jvmLibraries...) }

@@ -26,8 +26,8 @@ type frameKey struct {
 }
 
 const (
-	// startOfFunction is longer than the prefixes of functions.
-	startOfFunction = 16
+	// startOfFunction is longer than the prefixes of functions, with brackets in front of them.
+	startOfFunction = 24
 
 	// shortTexts is the size of the texts up to which a classification is as fast as a lookup.
 	shortTexts = 256

@@ -3,6 +3,7 @@
 package inapp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestMemo(t *testing.T) {
 
 // TestStartOfFunction: no rule reads more of the name of a function than the key of Memo has.
 func TestStartOfFunction(t *testing.T) {
-	for _, prefix := range dotnetPrefixes {
-		assert.LessOrEqual(t, len(prefix), startOfFunction)
+	for _, prefix := range slices.Concat(dotnetPrefixes, rustFunctions) {
+		assert.LessOrEqual(t, len("<<&")+len(prefix), startOfFunction)
 	}
 }
