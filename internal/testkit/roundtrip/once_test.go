@@ -27,7 +27,7 @@ const (
 )
 
 var usersOfTables = []string{
-	tablesOfFields, "internal/translate/fromsentry", "internal/translate/toitems", "internal/translate/tosentry", "internal/translate/toissues", "internal/sentryitems",
+	tablesOfFields, "internal/translate/exception", "internal/translate/fromsentry", "internal/translate/toitems", "internal/translate/tosentry", "internal/translate/toissues", "internal/sentryitems",
 }
 
 // repeated are the keys that occur more often than once outside the tables: at most in so many
@@ -52,9 +52,7 @@ var repeated = map[string]struct {
 	"tags":        {2, "the same"},
 	"user":        {2, "the same"},
 	"transaction": {3, "the same; also a type of items, and a word in a hash"},
-	"exception":   {2, "of the list that decode reads; also a word in a hash"},
-	"frames":      {2, "written in reverse order, and there and back"},
-	"stacktrace":  {3, "the same; also in the extra data of issues"},
+	"stacktrace":  {2, "of an exception, a thread or a message; also in the extra data of issues"},
 	"id":          {5, "of users of issues; also in profiles"},
 	"ip_address":  {2, "inferred from the request; of users of issues"},
 	"settings":    {3, "written anew, so that ingest infers nothing"},

@@ -2,7 +2,11 @@
 
 package attr
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
+)
 
 // The output is bounded by the input: the messages of an item from Sentry have at most MaxGrowth
 // marshalled bytes per byte of its payload, plus MaxOverhead bytes for resource, scope and
@@ -56,3 +60,9 @@ func Clip(text string, limit int) string {
 
 // ExportBound returns the output limit for a message of the given size.
 func ExportBound(size int) int { return ExportGrowth*size + ExportOverhead }
+
+// Copies returns the number of bytes of a message that its output may repeat, such as resource
+// attributes on each span: half of the limit. size returns the size of the message.
+func Copies(size func() int) allowance.Allowance {
+	return allowance.Lazily(ExportOverhead/2, func() int { return ExportGrowth * size() / 2 })
+}

@@ -130,9 +130,11 @@ func (t *Taker[T]) Take(into *T, key string, value pcommon.Value, scratch *Scrat
 	return ok
 }
 
-// TakeMember sets the field with the name of a member. It is the inverse of PutMembers.
-func TakeMember[T any](into *T, table *event.Table[T], name string, value pcommon.Value, scratch *Scratch) {
-	table.Set(into, name, scratch.source(value))
+// TakeMembers sets the fields with the names of members. It is the inverse of PutMembers.
+func TakeMembers[T any](into *T, table *event.Table[T], m pcommon.Map, scratch *Scratch) {
+	for name, value := range m.All() {
+		table.Set(into, name, scratch.source(value))
+	}
 }
 
 // putter is the event.Visitor that sets attributes.

@@ -2,6 +2,12 @@
 
 package attr
 
+import (
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
+)
+
 const (
 	NanosPerMilli  = 1_000_000
 	NanosPerSecond = 1_000_000_000
@@ -11,3 +17,8 @@ const (
 	// fits into 64 bits as nanoseconds.
 	MaxUnixSeconds = 1 << 33
 )
+
+// TimeOf returns a time, which is not set if it is 0 or beyond the bound.
+func TimeOf(at pcommon.Timestamp) jsonscan.Timestamp {
+	return jsonscan.Timestamp{UnixNano: uint64(at), Set: at != 0 && uint64(at) < jsonscan.MaxUnixNano}
+}

@@ -4,6 +4,7 @@ package attr
 
 import (
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -179,6 +180,20 @@ func TextOf(m pcommon.Map, key string) string {
 		return value.AsString()
 	}
 	return ""
+}
+
+// Maps returns the maps of a list; other elements are no data of ours.
+func Maps(list pcommon.Value) iter.Seq[pcommon.Map] {
+	return func(yield func(pcommon.Map) bool) {
+		if list.Type() != pcommon.ValueTypeSlice {
+			return
+		}
+		for _, element := range list.Slice().All() {
+			if element.Type() == pcommon.ValueTypeMap && !yield(element.Map()) {
+				return
+			}
+		}
+	}
 }
 
 // PutText sets an attribute unless the text is empty, because Sentry treats empty and absent alike.

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
 
 // breadcrumbs returns the last span events of the trace before the exception, oldest first.
@@ -44,7 +44,7 @@ type crumb struct {
 
 func newCrumb(at pcommon.Timestamp, category, message string) crumb {
 	return crumb{
-		Breadcrumb: sentryevent.Breadcrumb{Timestamp: timestamp(at), Type: "default", Category: category, Message: message},
+		Breadcrumb: sentryevent.Breadcrumb{Timestamp: attr.TimeOf(at), Type: "default", Category: category, Message: message},
 		at:         at, size: len(category) + len(message) + len(`{"timestamp":1700000000.000000000,"type":"default","category":"","message":""},`),
 	}
 }
@@ -56,9 +56,9 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 	for _, span := range s.spans {
 		for _, event := range span.Events().All() {
 			c := newCrumb(event.Timestamp(), attr.Clip(event.Name(), maxTagValue), "")
-			if attrs := event.Attributes(); attr.IsException(attrs) {
+			if x := exception.Read(event.Attributes()); x.Headline() != "" {
 				c.Type, c.Level = "error", "error"
-				c.Message = attr.Clip(attr.FirstText(attr.TextOf(attrs, semconv.ExceptionMessage), attr.TextOf(attrs, semconv.ExceptionType)), maxExtra)
+				c.Message = attr.Clip(attr.FirstText(x.Message, x.Type), maxExtra)
 			}
 			c.size += len(c.Message) + len(`"level":"error",`)
 			crumbs[span.TraceID()] = append(crumbs[span.TraceID()], c)
@@ -75,7 +75,7 @@ func (s *service) allCrumbs() map[pcommon.TraceID][]crumb {
 // exception, which are events.
 func (s *service) logCrumbs(crumbs map[pcommon.TraceID][]crumb) {
 	for _, log := range s.logs {
-		if log.TraceID().IsEmpty() || attr.IsException(log.Attributes()) {
+		if log.TraceID().IsEmpty() || exception.IsException(log.Attributes()) {
 			continue
 		}
 		crumbs[log.TraceID()] = append(crumbs[log.TraceID()], newCrumb(timeOf(log), "log", attr.Clip(log.Body().AsString(), maxExtra)))

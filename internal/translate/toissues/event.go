@@ -10,36 +10,35 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	sentryevent "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
-func (e *exporter) event(r *record) Event {
-	trace, id, copies := r.traceID, r.spanID, e.copies
+// translate returns the event of an exception.
+func (e *exporter) translate(r *record) *sentryevent.ErrorEvent {
+	trace, id := r.traceID, r.spanID
 	x := newException(r.attrs, r.Platform)
 	out := &sentryevent.ErrorEvent{
 		// The same message always results in the same IDs, so that Sentry replaces a repeated
 		// event.
-		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.kindName, x.message, strconv.Itoa(r.index)),
-		Timestamp: timestamp(r.at), Platform: attr.EventPlatform(x.platform), Level: "error",
+		EventID:   attr.HashID("exception", hex.EncodeToString(trace[:]), hex.EncodeToString(id[:]), strconv.FormatUint(uint64(r.at), 10), x.Type, x.Message, strconv.Itoa(r.index)),
+		Timestamp: attr.TimeOf(r.at), Platform: attr.EventPlatform(x.platform), Level: "error",
 		SDK: sentryevent.SDK{ClientSDK: e.options.SDK}, Exceptions: x.chain(r.handled()),
 	}
 	if e.spend(r.repeatedSize(), "resource") {
 		out.Release, out.Dist, out.Environment, out.ServerName = r.Release, r.Dist, r.Environment, r.serverName()
 		out.Contexts = r.contexts()
 	}
-	if !trace.IsEmpty() && !id.IsEmpty() { // Sentry drops a trace context without one of them
+	if r.isTraced() { // Sentry drops a trace context without one of the IDs
 		out.Trace.TraceID, out.Trace.SpanID = attr.TraceText(trace), attr.SpanText(id)
 	}
 	if r.span == notSpan {
-		e.fillFromLog(out, r, x.message)
+		e.fillFromLog(out, r, x.Message)
 	} else {
 		e.fillFromSpan(out, r)
 	}
@@ -51,105 +50,7 @@ func (e *exporter) event(r *record) Event {
 	if !e.options.IncludePII {
 		removePersonal(out)
 	}
-	return Event{
-		Outgoing: tosentry.Outgoing{
-			Item:    sentry.Item{Header: sentry.ItemHeader{Type: sentry.ItemEvent, ContentType: sentry.ContentTypeJSON}, Payload: e.payload(out, r, copies)},
-			EventID: out.EventID, Count: 1, Trace: samplingContext(out),
-		},
-		Failure: r.failure(), Kind: r.kind, Provisional: r.span == notSpan && x.platform == "go" && !r.framed && out.Trace.TraceID != "",
-	}
-}
-
-// handled returns false for an exception that left its span or has the severity fatal. Otherwise it
-// returns no value, because a span does not show whether its caller handles the exception.
-func (r *record) handled() (handled jsonscan.Optional[bool]) {
-	if escaped(r.attrs) || r.span == notSpan && r.log.SeverityNumber() >= plog.SeverityNumberFatal {
-		return jsonscan.Some(false)
-	}
-	return handled
-}
-
-// payload encodes the event within the size limit, and within the number of bytes that it may copy.
-// If necessary, it omits breadcrumbs, then extra data, then the causes, and so on: the exception
-// itself remains.
-func (e *exporter) payload(out *sentryevent.ErrorEvent, r *record, copies int) []byte {
-	limit := e.options.AtMost(sentry.MaxOutgoingEvent)
-	own := attr.ExportGrowth / 2 * r.size()
-	payload := sentryevent.Events.Append(nil, out)
-	for _, omit := range []struct {
-		field string
-		parts func() bool
-	}{
-		{"breadcrumbs", func() bool { some := len(out.Breadcrumbs) > 0; out.Breadcrumbs = nil; return some }},
-		{"extra", func() bool { some := len(out.Extra) > 0; out.Extra = nil; return some }},
-		{"exception.causes", func() bool {
-			some := len(out.Exceptions) > 1
-			out.Exceptions = out.Exceptions[len(out.Exceptions)-1:]
-			return some
-		}},
-		{"request", func() bool { some := out.Request != nil; out.Request = nil; return some }},
-		{"user", func() bool { some := len(out.User) > 0; out.User = nil; return some }},
-		{"tags", func() bool { some := len(out.Tags) > 0; out.Tags = nil; return some }},
-		{"fingerprint", func() bool { some := len(out.Fingerprint) > 0; out.Fingerprint = nil; return some }},
-		{"resource", func() bool {
-			some := out.Contexts != nil
-			out.Contexts, out.ServerName, out.Release, out.Dist, out.Environment = nil, "", "", "", ""
-			return some
-		}},
-		{"transaction", func() bool {
-			some := out.Transaction != "" || out.Trace.Op != ""
-			out.Transaction = ""
-			out.Trace = sentryevent.TraceContext{TraceID: out.Trace.TraceID, SpanID: out.Trace.SpanID}
-			return some
-		}},
-	} {
-		// Frames that the text only refers to, such as Java's "... 12 more", also count as copies.
-		if len(payload) <= limit && len(payload) <= own+copies {
-			break
-		}
-		if omit.parts() {
-			e.Flaw(omit.field, 1)
-			payload = sentryevent.Events.Append(nil, out)
-		}
-	}
-	for thrown := &out.Exceptions[len(out.Exceptions)-1]; len(payload) > limit && halve(thrown.Stacktrace); {
-		e.Flaw("stacktrace.frames", 1)
-		payload = sentryevent.Events.Append(nil, out)
-	}
-	e.copies = max(0, copies-max(0, len(payload)-own))
-	return payload
-}
-
-// size returns the minimum size of the record in OTLP: that of its exception.
-func (r *record) size() int {
-	size := 10 // tags and lengths of the record, an attribute, its key and its value
-	for _, key := range attr.ExceptionKeys {
-		if text := attr.TextOf(r.attrs, key); text != "" {
-			size += len(key) + len(text)
-		}
-	}
-	return size
-}
-
-// halve removes the middle half of the frames. It reports whether it removed any.
-func halve(stack *sentryevent.Stacktrace) bool {
-	if stack == nil || len(stack.Frames) < 4 {
-		return false
-	}
-	n := len(stack.Frames)
-	stack.Frames = slices.Delete(stack.Frames, n/4, n/4+n/2)
-	return true
-}
-
-// samplingContext returns the trace header of the envelope, or nil if there is no trace.
-func samplingContext(out *sentryevent.ErrorEvent) *sentry.DynamicSamplingContext {
-	if out.Trace.TraceID == "" {
-		return nil
-	}
-	return &sentry.DynamicSamplingContext{
-		TraceID: out.Trace.TraceID, Sampled: "true", Release: attr.Clip(out.Release, maxTagValue), Environment: attr.Clip(out.Environment, maxTagValue),
-		Transaction: out.Transaction,
-	}
+	return out
 }
 
 // fillFromSpan sets the fields that the span and its segment state.
@@ -311,7 +212,7 @@ func (e *exporter) extra(r *record, stack string) []byte {
 				break
 			}
 			content := attr.Clip(value.AsString(), maxExtra)
-			if size += len(key) + len(content); size > e.copies {
+			if size += len(key) + len(content); size > e.copies.Left() {
 				break // without a copy of the others
 			}
 			if value.Type() == pcommon.ValueTypeStr || len(content) >= maxExtra {
@@ -325,11 +226,11 @@ func (e *exporter) extra(r *record, stack string) []byte {
 		attr.RemovePersonal(m)
 	}
 	var extra []byte
-	if m.Len() > 0 && size <= e.copies {
+	if m.Len() > 0 && size <= e.copies.Left() {
 		extra = attr.JsonOf(object)
 		size = len(extra) // with escapes
 	}
-	if (m.Len() > 0 || size > e.copies) && !e.spend(size, "extra") {
+	if (m.Len() > 0 || size > e.copies.Left()) && !e.spend(size, "extra") {
 		m.RemoveIf(func(string, pcommon.Value) bool { return true })
 		extra = nil
 	}
@@ -354,51 +255,7 @@ func isField(key string) bool {
 	case semconv.ExceptionEscaped, semconv.SentryFingerprint, semconv.EnduserID:
 		return true
 	}
-	return attr.IsExceptionKey(key) || attr.UserFields.Has(key) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
-}
-
-func (s *service) serverName() string {
-	name := attr.FirstText(attr.TextOf(s.resource, semconv.HostName), attr.TextOf(s.resource, semconv.ServiceInstanceID))
-	return attr.Clip(name, attr.MaxNameBytes)
-}
-
-// repeatedSize returns the number of bytes of the resource in an event.
-func (s *service) repeatedSize() int {
-	if s.repeated == 0 {
-		s.repeated = s.NameBytes() + len(attr.JsonString(s.serverName()))
-		for _, context := range (&record{service: s}).contexts() {
-			s.repeated += len(context.Value)
-		}
-	}
-	return s.repeated
-}
-
-// contexts returns the SDK that recorded the exception, and the other spans with the same failure.
-func (r *record) contexts() []sentryevent.NamedValue {
-	put := func(m pcommon.Map, name, key string) {
-		attr.PutShared(m, name, attr.Clip(attr.TextOf(r.resource, key), attr.MaxNameBytes))
-	}
-	value := pcommon.NewValueMap()
-	resource := value.Map().PutEmptyMap("resource")
-	for _, key := range []string{
-		semconv.TelemetrySDKName, semconv.TelemetrySDKVersion, semconv.TelemetrySDKLanguage, semconv.ServiceNamespace, semconv.ServiceName,
-		semconv.ServiceVersion, semconv.ServiceInstanceID,
-	} {
-		put(resource, key, key)
-	}
-	if len(r.alsoOn) > 0 {
-		spans := value.Map().PutEmptySlice("also_on")
-		for _, id := range r.alsoOn {
-			spans.AppendEmpty().SetStr(attr.SpanText(id))
-		}
-	}
-	contexts := []sentryevent.NamedValue{{Name: "otel", Value: attr.JsonOf(value)}}
-	runtime := pcommon.NewValueMap()
-	if put(runtime.Map(), "name", semconv.ProcessRuntimeName); runtime.Map().Len() > 0 {
-		put(runtime.Map(), "version", semconv.ProcessRuntimeVersion)
-		contexts = append(contexts, sentryevent.NamedValue{Name: "runtime", Value: attr.JsonOf(runtime)})
-	}
-	return contexts
+	return exception.IsKey(key) || attr.UserFields.Has(key) || strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix)
 }
 
 // removePersonal removes the data that Sentry's SDKs send only with send_default_pii.

@@ -3,7 +3,6 @@
 package toissues
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -13,18 +12,18 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
 
-// exception is an exception with its parsed stack.
-type exception struct {
-	kindName, message string // of the thrown exception
-	platform          string
-	trace             stacktext.Trace
-	unparsed          string // text of the stack, if it has no frames
-	kind              string // type and position: see Event.Kind
-	failure           string // equal for all records of one failure in one trace
+// parsed is an exception with its parsed stack.
+type parsed struct {
+	exception.Texts // of the thrown exception
+	platform        string
+	trace           stacktext.Trace
+	unparsed        string // text of the stack, if it has no frames
+	kind            string // type and position: see Event.Kind
+	failure         string // equal for all records of one failure in one trace
 }
 
 // stackLanguages maps platforms to languages.
@@ -40,16 +39,11 @@ var stackPlatforms = map[stacktext.Language]string{
 	stacktext.Ruby: "ruby", stacktext.PHP: "php", stacktext.Native: "native", stacktext.Elixir: "elixir",
 }
 
-func newException(attrs pcommon.Map, platform string) *exception {
-	// Sentry does its own symbolication, so it receives the exception as the SDK reported it.
-	original := func(key, originalKey string) string {
-		return attr.FirstText(attr.TextOf(attrs, originalKey), attr.TextOf(attrs, key))
-	}
-	e := &exception{kindName: original(semconv.ExceptionType, semconv.ExceptionTypeOriginal), message: attr.TextOf(attrs, semconv.ExceptionMessage), platform: platform}
-	stack := original(semconv.ExceptionStacktrace, semconv.ExceptionStacktraceOriginal)
-	trace, ok := stacktext.Parse(stack, stackLanguages[platform])
+func newException(attrs pcommon.Map, platform string) *parsed {
+	e := &parsed{Texts: exception.ReadReported(attrs), platform: platform} // Sentry does its own symbolication
+	trace, ok := stacktext.Parse(e.Stacktrace, stackLanguages[platform])
 	if !ok {
-		e.unparsed = stack
+		e.unparsed = e.Stacktrace
 	} else {
 		e.trace = trace
 		e.takeHeadline()
@@ -59,11 +53,11 @@ func newException(attrs pcommon.Map, platform string) *exception {
 	}
 	e.kind = e.identify()
 	e.failure = e.kind
-	if e.platform == "go" && e.message != "" {
+	if e.platform == "go" && e.Message != "" {
 		// Go's errors have no stack: each span records the stack of its own call, and log records
 		// have none. For a wrapped error, spans state the type of the wrapper, and log records the
 		// type inside.
-		e.failure = attr.HashID("go", e.message)
+		e.failure = attr.HashID("go", e.Message)
 	}
 	return e
 }
@@ -73,31 +67,31 @@ const otherPlatform = "other"
 // takeHeadline sets type and message from the text if the record has none. In logs, Python's SDK
 // records only the first argument of an exception as its message. The text has the message that
 // Sentry's SDK sends.
-func (e *exception) takeHeadline() {
+func (e *parsed) takeHeadline() {
 	thrown := &e.trace.Exceptions[0]
-	if e.kindName == "" {
-		e.kindName = thrown.Type
+	if e.Type == "" {
+		e.Type = thrown.Type
 	}
-	if strings.ReplaceAll(thrown.Type, "$", ".") == e.kindName { // spans of Java's SDK have canonical names: Shop.Error instead of Shop$Error
-		e.kindName = thrown.Type
+	if strings.ReplaceAll(thrown.Type, "$", ".") == e.Type { // spans of Java's SDK have canonical names: Shop.Error instead of Shop$Error
+		e.Type = thrown.Type
 	}
-	sameType := lastComponent(e.kindName) == lastComponent(thrown.Type)
-	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.message+"\n") // otherwise, the additional lines are notes
-	if e.message == "" && sameType || python && sameType && thrown.Message != "" {
-		e.message = thrown.Message
+	sameType := lastComponent(e.Type) == lastComponent(thrown.Type)
+	python := e.trace.Language == stacktext.Python && !strings.HasPrefix(thrown.Message, e.Message+"\n") // otherwise, the additional lines are notes
+	if e.Message == "" && sameType || python && sameType && thrown.Message != "" {
+		e.Message = thrown.Message
 	}
 }
 
 // identify returns a text that is equal for all records of an exception: the last component of its
 // type, and its innermost frame or, without frames, its message.
-func (e *exception) identify() string {
-	parts := []string{lastComponent(e.kindName)}
+func (e *parsed) identify() string {
+	parts := []string{lastComponent(e.Type)}
 	if len(e.trace.Exceptions) > 0 && len(e.trace.Exceptions[0].Frames) > 0 {
 		frames := e.trace.Exceptions[0].Frames
 		f := frames[len(frames)-1]
 		parts = append(parts, f.Module, f.Function, f.File, strconv.FormatUint(uint64(f.Line), 10))
 	} else {
-		parts = append(parts, e.message, e.unparsed)
+		parts = append(parts, e.Message, e.unparsed)
 	}
 	return attr.HashID(parts...)
 }
@@ -109,10 +103,10 @@ func lastComponent(name string) string {
 }
 
 // chain returns the exceptions in Sentry's order: the oldest cause first, the thrown one last.
-func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
+func (e *parsed) chain(handled jsonscan.Optional[bool]) []event.Exception {
 	thrown := event.Exception{Mechanism: &event.Mechanism{Type: "otel", Handled: handled}}
-	thrown.Type, thrown.Module = e.splitType(e.kindName)
-	thrown.Value = attr.Clip(e.message, maxValue)
+	thrown.Type, thrown.Module = e.splitType(e.Type)
+	thrown.Value = attr.Clip(e.Message, maxValue)
 	parsed := e.trace.Exceptions
 	if len(parsed) == 0 {
 		return []event.Exception{thrown}
@@ -146,7 +140,7 @@ func (e *exception) chain(handled jsonscan.Optional[bool]) []event.Exception {
 const unknownType = "<unknown>"
 
 // source returns the member of the parent that contains an exception, as named in its language.
-func (e *exception) source(relation stacktext.Relation) string {
+func (e *parsed) source(relation stacktext.Relation) string {
 	switch {
 	case relation == stacktext.Context:
 		return "__context__"
@@ -167,7 +161,7 @@ func (e *exception) source(relation stacktext.Relation) string {
 }
 
 // splitType splits the module off a type, as Sentry's SDKs for Python and Java do.
-func (e *exception) splitType(name string) (kind, module string) {
+func (e *parsed) splitType(name string) (kind, module string) {
 	name = attr.Clip(name, maxFrameText)
 	if e.platform == "python" || e.platform == "java" || e.platform == "android" {
 		if dot := strings.LastIndexByte(name, '.'); dot > 0 && dot < len(name)-1 {
@@ -178,7 +172,7 @@ func (e *exception) splitType(name string) (kind, module string) {
 }
 
 // stacktrace returns the frames of an exception, or nil if it has none.
-func (e *exception) stacktrace(frames []stacktext.Frame) *event.Stacktrace {
+func (e *parsed) stacktrace(frames []stacktext.Frame) *event.Stacktrace {
 	frames = withoutRecorder(frames)
 	if len(frames) == 0 {
 		return nil
@@ -205,7 +199,7 @@ func isRecorder(f *stacktext.Frame) bool {
 		strings.HasSuffix(file, "/contextlib.py") && f.Function == "__exit__"
 }
 
-func (e *exception) eventFrame(f *stacktext.Frame) event.EventFrame {
+func (e *parsed) eventFrame(f *stacktext.Frame) event.EventFrame {
 	clip := func(text string) string { return attr.Clip(text, maxFrameText) }
 	frame := event.EventFrame{
 		Function: clip(f.Function), Module: clip(f.Module), Package: clip(f.Package), Line: f.Line, Column: f.Column,
@@ -243,52 +237,16 @@ func paths(file string) (abs, name string) {
 	return "", name
 }
 
-// inApp reports whether a frame belongs to the application, by the rules of Sentry's SDK for the
-// language. It is absent for Java, because the project's settings decide.
-func (e *exception) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
-	file := strings.ReplaceAll(f.File, `\`, "/")
-	switch e.trace.Language {
-	case stacktext.Java:
+// inApp reports whether a frame belongs to the application, by the rules for profiles. It is absent
+// for Java, because the project's settings decide.
+func (e *parsed) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
+	if e.trace.Language == stacktext.Java {
 		return jsonscan.Optional[bool]{}
-	case stacktext.Python:
-		return jsonscan.Some(!containsAny(file, "/site-packages/", "/dist-packages/", "/lib/python", "/Lib/", "<frozen "))
-	case stacktext.JavaScript:
-		return jsonscan.Some(!f.Runtime && file != "" && !containsAny(file, "node_modules/", "-extension://"))
-	case stacktext.PHP:
-		return jsonscan.Some(!f.Runtime && !strings.Contains(file, "/vendor/"))
-	case stacktext.Native:
-		return jsonscan.Some(!isNativeLibrary(f, file))
 	}
-	if f.Runtime || f.File == "" && e.trace.Language == stacktext.Elixir {
-		return jsonscan.Some(false)
+	frameType := attr.Platforms[stackPlatforms[e.trace.Language]].FrameType
+	if e.trace.Language == stacktext.Native { // as from profilers of Rust: with functions and files, rarely with binaries
+		frameType = attr.Platforms["rust"].FrameType
 	}
-	frame := inapp.Frame{ // profiles have the same rules
-		Type: attr.Platforms[stackPlatforms[e.trace.Language]].FrameType, Function: f.Function, Module: f.Module, File: f.File, Package: f.Package,
-	}
-	return jsonscan.Some(inapp.Compiled(frame) && !isOTPApplication(f.Package))
-}
-
-// isOTPApplication reports whether an Elixir application is part of the language.
-func isOTPApplication(name string) bool {
-	switch name {
-	case "elixir", "stdlib", "kernel", "logger", "mix", "iex", "ex_unit", "eex", "erts", "ssl", "crypto", "opentelemetry", "opentelemetry_api":
-		return true
-	}
-	return false
-}
-
-func isNativeLibrary(f *stacktext.Frame, file string) bool {
-	if f.Package != "" && containsAny(f.Package, ".so", "/lib/", ".dylib", ".dll") {
-		return true
-	}
-	if containsAny(file, "/rustc/", "/.cargo/registry/", "/usr/local/cargo/registry/", "/usr/include/", "/rustlib/", "/csu/") {
-		return true
-	}
-	name := strings.TrimLeft(f.Function, "<&")
-	return f.Function == "" || slices.ContainsFunc([]string{"std::", "core::", "alloc::", "__libc", "_start", "rust_begin_unwind"},
-		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-}
-
-func containsAny(text string, parts ...string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(text, part) })
+	own, _ := inapp.Guess(inapp.Frame{Type: frameType, Function: f.Function, Module: f.Module, File: strings.ReplaceAll(f.File, `\`, "/"), Package: f.Package})
+	return jsonscan.Some(own && !f.Runtime)
 }

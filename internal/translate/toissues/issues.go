@@ -4,8 +4,6 @@ package toissues
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -14,9 +12,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -82,15 +80,12 @@ func FromTraces(traces ptrace.Traces, o Options) Export {
 	if o.FromSpans == None {
 		return Export{}
 	}
-	e := exporter{options: o, copies: attr.ExportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
+	e := exporter{options: o, copies: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
 	for _, resource := range traces.ResourceSpans().All() {
 		e.collect(resource)
 	}
 	return e.export()
 }
-
-// notSpan is the span of exceptions in log records.
-const notSpan = -1
 
 // FromLogs creates events from log records with exceptions. It ignores the records of Sentry's
 // items, which are sent as these items.
@@ -98,11 +93,19 @@ func FromLogs(logs plog.Logs, o Options) Export {
 	if o.FromLogs == None {
 		return Export{}
 	}
-	e := exporter{options: o, copies: attr.ExportBound(new(plog.ProtoMarshaler).LogsSize(logs)) / 2}
+	e := exporter{options: o, copies: attr.Copies(func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
 	for _, resource := range logs.ResourceLogs().All() {
 		e.collectLogs(resource)
 	}
 	return e.export()
+}
+
+func (e *exporter) export() Export {
+	for _, r := range e.failures() {
+		before := e.copies
+		e.Events = append(e.Events, e.write(r, e.translate(r), before))
+	}
+	return e.Export
 }
 
 func (e *exporter) collectLogs(logs plog.ResourceLogs) {
@@ -114,7 +117,7 @@ func (e *exporter) collectLogs(logs plog.ResourceLogs) {
 			s.logs = append(s.logs, log)
 			attrs := log.Attributes()
 			switch {
-			case !attr.IsException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
+			case !exception.IsException(attrs) || attr.TextOf(attrs, semconv.SentryItemType) != "":
 			case e.options.SkipIfSentrySDK && ofSDK:
 				e.Lose(ReasonSentrySDK, 1)
 			default:
@@ -131,53 +134,6 @@ func hasSentrySDK(resource pcommon.Map) bool {
 	return tosentry.IsFromSentry(resource) || strings.HasPrefix(attr.TextOf(resource, semconv.TelemetrySDKName), "sentry")
 }
 
-func timeOf(log plog.LogRecord) pcommon.Timestamp {
-	return cmp.Or(log.Timestamp(), log.ObservedTimestamp())
-}
-
-func (e *exporter) export() Export {
-	for _, r := range e.failures() {
-		e.Events = append(e.Events, e.event(r))
-	}
-	return e.Export
-}
-
-// exporter translates one message.
-type exporter struct {
-	Export
-	options Options
-	records []*record
-	copies  int // number of bytes of attributes that events may still repeat
-}
-
-// record is an exception that a span or a log record states.
-type record struct {
-	*service
-	kind    string // type and position: see Event.Kind
-	common  string // see exception.failure
-	framed  bool   // has a stack
-	traceID pcommon.TraceID
-	spanID  pcommon.SpanID
-	span    int            // index in the service; notSpan = in a log record
-	log     plog.LogRecord // if span is notSpan
-	owner   pcommon.Map    // attributes of the span; empty for a log record
-	at      pcommon.Timestamp
-	attrs   pcommon.Map
-	index   int              // index of the span event
-	alsoOn  []pcommon.SpanID // spans with the same failure
-}
-
-// service is a resource with its spans.
-type service struct {
-	attr.Identity
-	resource pcommon.Map
-	repeated int // bytes of the resource in an event; 0 = not computed yet
-	spans    []ptrace.Span
-	logs     []plog.LogRecord
-	roots    []int                       // index of the segment of each span; -1 = in another message
-	crumbs   map[pcommon.TraceID][]crumb // of all spans; nil = not collected yet
-}
-
 func (e *exporter) collect(spans ptrace.ResourceSpans) {
 	resource := spans.Resource().Attributes()
 	s := &service{Identity: tosentry.ReadIdentity(resource), resource: resource}
@@ -189,7 +145,7 @@ func (e *exporter) collect(spans ptrace.ResourceSpans) {
 	ofSDK := hasSentrySDK(resource)
 	for i, span := range s.spans {
 		for index, event := range span.Events().All() {
-			if attrs := event.Attributes(); attr.IsException(attrs) {
+			if attrs := event.Attributes(); exception.IsException(attrs) {
 				if reason := e.unwanted(span, attrs, ofSDK); reason != "" {
 					e.Lose(reason, 1)
 					continue
@@ -220,11 +176,6 @@ func (e *exporter) unwanted(span ptrace.Span, attrs pcommon.Map, ofSDK bool) dis
 	return ""
 }
 
-// escaped reports whether the exception left its span. Python's SDK records this as text.
-func escaped(attrs pcommon.Map) bool {
-	return strings.EqualFold(attr.TextOf(attrs, semconv.ExceptionEscaped), "true")
-}
-
 // failures returns the earliest record of each failure, of those with a stack if there is one.
 func (e *exporter) failures() (unique []*record) {
 	slices.SortStableFunc(e.records, func(a, b *record) int { return cmp.Compare(a.at, b.at) })
@@ -234,6 +185,7 @@ func (e *exporter) failures() (unique []*record) {
 		// message would use too much memory.
 		x := newException(r.attrs, r.Platform)
 		r.kind, r.common, r.framed = x.kind, x.failure, len(x.trace.Exceptions) > 0
+		r.goLog = r.span == notSpan && x.platform == "go"
 		i, known := byFailure[r.failure()]
 		if !known {
 			byFailure[r.failure()] = len(unique)
@@ -251,53 +203,3 @@ func (e *exporter) failures() (unique []*record) {
 	}
 	return unique
 }
-
-// failure identifies the failure of a record. Without a trace, records with different times are
-// different failures.
-func (r *record) failure() (id [24]byte) {
-	trace := r.traceID
-	if trace.IsEmpty() {
-		binary.BigEndian.PutUint64(trace[8:], uint64(r.at))
-	}
-	sum := sha256.Sum256(append(trace[:], r.common...))
-	copy(id[:], sum[:])
-	return id
-}
-
-// spend reports whether an event may repeat attributes of this size, and otherwise counts them as
-// omitted. This bounds the output by the input.
-func (e *exporter) spend(size int, field string) bool {
-	if size > e.copies {
-		e.Flaw(field, 1)
-		return false
-	}
-	e.copies -= size
-	return true
-}
-
-func timestamp(at pcommon.Timestamp) jsonscan.Timestamp {
-	return jsonscan.Timestamp{UnixNano: uint64(at), Set: at != 0 && uint64(at) < jsonscan.MaxUnixNano}
-}
-
-const (
-	// maxCrumbs is the default number of breadcrumbs in SDKs (max_breadcrumbs).
-	maxCrumbs = 100
-
-	// maxAlsoOn is the maximum number of other spans in an event: an exception passes through a few
-	// spans.
-	maxAlsoOn = 20
-
-	// maxValue is the maximum size of a message, and maxFrameText that of a function or file: Relay
-	// truncates at these sizes (relay-event-schema: "message", "symbol").
-	maxValue, maxFrameText = 8192, 256
-
-	// maxExtra is the maximum size of an attribute in extra data, and maxStacktrace that of a text
-	// without frames.
-	maxExtra, maxStacktrace = 4096, 64 << 10
-
-	// Sentry ignores tags beyond these lengths.
-	maxTagKey, maxTagValue = 32, 200
-
-	// maxMethod is Relay's limit for HTTP methods, in characters.
-	maxMethod = 32
-)

@@ -9,6 +9,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
@@ -31,8 +32,7 @@ const (
 type exporter struct {
 	tosentry.Export
 	options tosentry.ExportOptions
-	copies  int        // number of bytes that items may still repeat, such as resource attributes
-	size    func() int // of the message; nil = already added to copies
+	copies  allowance.Allowance // of data that each item repeats, such as resource attributes
 	memory
 }
 
@@ -42,23 +42,9 @@ type memory struct {
 	scratch  attr.Scratch // values of the current element or event
 }
 
-// newExporter returns an exporter for a message with the given size, which is slow to compute and
-// rarely needed.
+// newExporter returns an exporter for a message with the given size.
 func newExporter(o tosentry.ExportOptions, size func() int, m memory) exporter {
-	return exporter{options: o, copies: attr.ExportBound(0) / 2, size: size, memory: m}
-}
-
-// spend reports whether the output may repeat a number of bytes.
-func (e *exporter) spend(size int) bool {
-	if size > e.copies && e.size != nil {
-		e.copies += (attr.ExportBound(e.size()) - attr.ExportBound(0)) / 2
-		e.size = nil
-	}
-	if size > e.copies {
-		return false
-	}
-	e.copies -= size
-	return true
+	return exporter{options: o, copies: attr.Copies(size), memory: m}
 }
 
 func (e *exporter) limit() int { return e.options.AtMost(sentry.MaxOutgoingElements) }
@@ -126,8 +112,8 @@ func (s *source) traceID(id pcommon.TraceID, nanos uint64, o *tosentry.ExportOpt
 // timestamp returns the first time that is set, else the time of receipt.
 func (e *exporter) timestamp(times ...pcommon.Timestamp) jsonscan.Timestamp {
 	for _, at := range times {
-		if at != 0 && uint64(at) < jsonscan.MaxUnixNano {
-			return jsonscan.Timestamp{UnixNano: uint64(at), Set: true}
+		if stated := attr.TimeOf(at); stated.Set {
+			return stated
 		}
 	}
 	return jsonscan.Timestamp{UnixNano: e.options.ReceivedNano, Set: true}
@@ -142,8 +128,7 @@ func newSource(resource *tosentry.Resource, scope pcommon.InstrumentationScope, 
 
 // identity returns the identity for an item, without names if the output would exceed its limit.
 func (e *exporter) identity(s *source) attr.Identity {
-	if !e.spend(s.names) {
-		e.Flaw("resource", 1)
+	if !e.Repeats(&e.copies, s.names) {
 		return s.WithoutNames(e.options.SDK)
 	}
 	return s.Identity
@@ -173,8 +158,7 @@ func (e *exporter) withShared(all []event.Attribute, s *source, own pcommon.Map)
 	if s.json == nil {
 		s.share()
 	}
-	if !e.spend(len(s.json)) {
-		e.Flaw("resource", 1)
+	if !e.Repeats(&e.copies, len(s.json)) {
 		return all, nil
 	}
 	taken := keysOf(own)

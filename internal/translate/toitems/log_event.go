@@ -12,9 +12,9 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -34,6 +34,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if out.Trace.TraceID = attr.TraceText(record.TraceID()); out.Trace.TraceID != "" {
 		out.Trace.SpanID = attr.SpanText(record.SpanID())
 	}
+	e.lists.Attributes = attrs
 	e.fields(out, attrs)
 	e.fillContexts(record, item, s)
 	if out.EventID == "" {
@@ -50,7 +51,7 @@ func (e *logExporter) event(record plog.LogRecord, item sentry.ItemType, s *sour
 	if item == sentry.ItemFeedback {
 		out.Type, out.Message = string(item), event.Message{} // the message is in the context
 	}
-	out.Lists = e
+	out.Lists = &e.lists
 	out.SDK.NeverInferIP()
 	e.payload = event.Events.Append(e.payload[:0], out)
 	e.add(item, out.EventID, bytes.Clone(e.payload))
@@ -84,16 +85,11 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 			out.Message.Template = value.AsString()
 		case semconv.SentryMessageParameters:
 			out.Message.Params = e.scratch.JSON(value)
-		case semconv.SentryExceptions:
-			e.exceptions = value
-		case semconv.SentryThreads:
-			e.threads = value
+		case semconv.SentryExceptions, semconv.SentryThreads: // see e.lists
 		case semconv.SentryBreadcrumbs:
-			if value.Type() == pcommon.ValueTypeSlice {
-				out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value.Slice(), &e.scratch)
-			}
+			out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value, &e.scratch)
 		case semconv.SentryStacktrace:
-			out.Stacktrace = StackOf(value)
+			out.Stacktrace = exception.MessageStack(attrs).Sent()
 		case semconv.SentryContextTrace:
 			out.Trace.Rest = tosentry.AppendMembers(out.Trace.Rest[:0], value, &e.scratch)
 		case semconv.ThreadID:
@@ -164,18 +160,14 @@ func describesRecord(key string) bool {
 		semconv.UserAgentOriginal, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal:
 		return true
 	}
-	return attr.IsExceptionKey(key)
+	return exception.IsKey(key)
 }
 
 // fillContexts adds to the contexts that have been read those of the resource and the members that
 // have their own attributes. Feedback is also a context.
 func (e *logExporter) fillContexts(record plog.LogRecord, item sentry.ItemType, s *source) {
 	attrs := record.Attributes()
-	repeat := e.spend(s.Size)
-	if !repeat {
-		e.Flaw("resource", 1)
-	}
-	e.contexts.AddMachine(s.Resource, repeat, &e.scratch)
+	e.contexts.AddMachine(s.Resource, e.Repeats(&e.copies, s.Size), &e.scratch)
 	if item == sentry.ItemFeedback {
 		if text := record.Body().AsString(); text != "" {
 			e.contexts.Put("feedback", "message", e.scratch.Text(text))
@@ -202,23 +194,10 @@ func (e *logExporter) fillMessage(m *event.Message, body pcommon.Value) {
 		m.Formatted = ""
 	case "":
 		// An exception without a type is the stack trace of a message.
-		if thrown := thrownOf(e.exceptions); thrown.Type != "" && thrown.HasHeadline(m.Formatted) {
+		if thrown := e.lists.Thrown(); thrown.Type != "" && thrown.HasHeadline(m.Formatted) {
 			m.Formatted = ""
 		}
 	}
-}
-
-// thrownOf returns type and value of the thrown exception, the last one in the list.
-func thrownOf(list pcommon.Value) (thrown event.Exception) {
-	if list.Type() != pcommon.ValueTypeSlice {
-		return thrown
-	}
-	for i := list.Slice().Len() - 1; i >= 0; i-- {
-		if last := list.Slice().At(i); last.Type() == pcommon.ValueTypeMap {
-			return event.Exception{Type: attr.TextOf(last.Map(), "type"), Value: attr.TextOf(last.Map(), "value")}
-		}
-	}
-	return thrown
 }
 
 // params returns the parameters of the message: a list, or an object if they have names.
@@ -229,161 +208,4 @@ func (e *logExporter) params(all []event.NamedValue) []byte {
 		}
 	}
 	return e.scratch.List(all)
-}
-
-// The functions below write the lists of maps that fromsentry/log_event.go creates: exceptions and
-// threads. Their members have Sentry's names. There, the innermost frame comes first; in Sentry, it
-// comes last. Trees have the same order in both.
-//
-// They write JSON without structs in between: an event has hundreds of such members, and reading
-// them into structs took half of the time.
-
-// kinds are the members of an object of Sentry's schema, from its table. Members that are not in
-// it, or have another form, are omitted.
-type kinds = *jsonscan.Words[event.Kind]
-
-var (
-	inException  = event.Exceptions.Kinds()
-	inMechanism  = event.Mechanisms.Kinds()
-	inThread     = event.EventThreads.Kinds()
-	inStacktrace = event.Stacktraces.Kinds()
-	inFrame      = event.Frames.Kinds()
-)
-
-// none is a value that is not a list.
-var none = pcommon.NewValueEmpty()
-
-// AppendExceptions appends the exceptions, as an event.ListWriter.
-func (e *logExporter) AppendExceptions(dst []byte) []byte {
-	return appendMaps(dst, e.exceptions, inException)
-}
-
-// AppendThreads appends the threads, as an event.ListWriter.
-func (e *logExporter) AppendThreads(dst []byte) []byte {
-	return appendMaps(dst, e.threads, inThread)
-}
-
-// appendMaps appends the maps of a list to the list at the end of dst.
-func appendMaps(dst []byte, list pcommon.Value, members kinds) []byte {
-	if list.Type() == pcommon.ValueTypeSlice {
-		for i := range list.Slice().Len() {
-			dst = appendMap(dst, list.Slice().At(i), members)
-		}
-	}
-	return dst
-}
-
-// appendMap appends an element of the list at the end of dst, unless the element is no map.
-func appendMap(dst []byte, value pcommon.Value, members kinds) []byte {
-	if value.Type() != pcommon.ValueTypeMap {
-		return dst
-	}
-	if dst[len(dst)-1] != '[' {
-		dst = append(dst, ',')
-	}
-	return appendMembers(append(dst, '{'), value.Map(), members)
-}
-
-// appendMembers appends the members of an object and its end.
-func appendMembers(dst []byte, m pcommon.Map, members kinds) []byte {
-	after := 0
-	for name, value := range m.All() {
-		switch kind, _ := members.Next(&after, name); kind {
-		case event.KindFrames:
-			dst = appendFrames(dst, name, value)
-		case event.KindStack:
-			dst = appendStacktrace(dst, name, value)
-		case event.KindMechanism:
-			if value.Type() == pcommon.ValueTypeMap {
-				dst = appendMembers(append(jsonscan.AppendKey(dst, name), '{'), value.Map(), inMechanism)
-			}
-		default:
-			before := len(dst)
-			dst = jsonscan.AppendKey(dst, name)
-			empty := len(dst)
-			if dst = attr.AppendOfKind(dst, kind, value); len(dst) == empty {
-				dst = dst[:before]
-			}
-		}
-	}
-	return append(dst, '}')
-}
-
-// appendFrames appends the frames in reverse order, unless they are a tree.
-func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
-	if value.Type() != pcommon.ValueTypeSlice {
-		return dst
-	}
-	dst = append(jsonscan.AppendKey(dst, name), '[')
-	frames := value.Slice()
-	n := frames.Len()
-	tree := n > 0 && hasParent(frames.At(0)) && hasParent(frames.At(n-1)) // as event.Stacktrace.IsTree
-	for i := range n {
-		if !tree {
-			i = n - 1 - i
-		}
-		dst = appendMap(dst, frames.At(i), inFrame)
-	}
-	return append(dst, ']')
-}
-
-func hasParent(frame pcommon.Value) bool {
-	if frame.Type() != pcommon.ValueTypeMap {
-		return false
-	}
-	parent, ok := frame.Map().Get("parent_index")
-	return ok && parent.Type() == pcommon.ValueTypeInt
-}
-
-// appendStacktrace appends a member with frames, which Sentry requires.
-func appendStacktrace(dst []byte, name string, value pcommon.Value) []byte {
-	if value.Type() != pcommon.ValueTypeMap {
-		return dst
-	}
-	dst = append(jsonscan.AppendKey(dst, name), '{')
-	if list, ok := value.Map().Get("frames"); !ok || list.Type() != pcommon.ValueTypeSlice {
-		dst = append(dst, `"frames":[]`...)
-	}
-	return appendMembers(dst, value.Map(), inStacktrace)
-}
-
-// ExceptionsOf returns the exceptions of an event. There is one for each map of the list.
-func ExceptionsOf(list pcommon.Value) []event.Exception {
-	return decoded(list, "exception", inException, func(e *event.ErrorEvent) []event.Exception { return e.Exceptions })
-}
-
-// ThreadsOf returns the threads of an event. There is one for each map of the list.
-func ThreadsOf(list pcommon.Value) []event.EventThread {
-	return decoded(list, "threads", inThread, func(e *event.ErrorEvent) []event.EventThread { return e.Threads })
-}
-
-// decoded decodes each map as an event with one element in a list.
-func decoded[T any](list pcommon.Value, field string, members kinds, of func(*event.ErrorEvent) []T) (all []T) {
-	if list.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	for _, element := range list.Slice().All() {
-		if element.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		var x T
-		payload := append([]byte(`{"`+field+`":[`), '{')
-		if e, err := event.DecodeEvent(append(appendMembers(payload, element.Map(), members), `]}`...)); err == nil && len(of(e)) == 1 {
-			x = of(e)[0]
-		}
-		all = append(all, x)
-	}
-	return all
-}
-
-// StackOf returns the stack trace that an attribute states, or nil.
-func StackOf(value pcommon.Value) *event.Stacktrace {
-	if value.Type() != pcommon.ValueTypeMap {
-		return nil
-	}
-	e, err := event.DecodeEvent(append(appendStacktrace([]byte{'{'}, "stacktrace", value), '}'))
-	if err != nil {
-		return nil
-	}
-	return e.Stacktrace
 }

@@ -10,12 +10,14 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/plog"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
@@ -70,9 +72,8 @@ type logExporter struct {
 	members  []contextMember // of contexts
 	headers  []event.Tag     // of the response
 	tags     map[string]bool
-	exceptions,
-	threads pcommon.Value // lists
-	payload []byte
+	lists    exception.Lists
+	payload  []byte
 }
 
 // logExporters pools the memory for records: an SDK sends each event in a message of its own, where
@@ -82,7 +83,7 @@ var logExporters = sync.Pool{New: func() any { return new(logExporter) }}
 // release returns the memory to the pool, unless it is much larger than that of a usual event.
 func (e *logExporter) release() {
 	e.container.release()
-	e.container, e.Export, e.size, e.exceptions, e.threads = container{}, tosentry.Export{}, nil, none, none
+	e.container, e.Export, e.copies, e.lists = container{}, tosentry.Export{}, allowance.Allowance{}, exception.Lists{}
 	if e.scratch.Size()+cap(e.payload)+e.resource.Size <= 256<<10 {
 		logExporters.Put(e)
 	}
@@ -90,7 +91,7 @@ func (e *logExporter) release() {
 
 // reset makes the memory of the last record available.
 func (e *logExporter) reset() {
-	e.exceptions, e.threads, e.header = none, none, attr.TraceHeader{}
+	e.header = attr.TraceHeader{}
 	e.request, e.members, e.headers = event.HTTPRequest{Headers: e.request.Headers[:0]}, e.members[:0], e.headers[:0]
 	e.scratch.Reset()
 }
@@ -144,7 +145,7 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentrySeverityTextOriginal, Type: "string", Value: e.scratch.Text(text)})
 	}
 	out.Attributes, out.Shared = e.withShared(out.Attributes, s, attrs)
-	if synthetic && e.spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
+	if synthetic && e.copies.Spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
 	if drift := attr.UncorrectedDrift(attrs.Get); drift != e.container.DriftMilli {

@@ -380,7 +380,7 @@ func (p *point) emit(kind event.MetricType, name, unit string, value float64, tr
 		out.Attributes = append(out.Attributes, event.Attribute{Key: semconv.SentryMetricUnit, Type: "string", Value: p.scratch.Text(unit)})
 		size += jsonGrowth*len(unit) + len(semconv.SentryMetricUnit)
 	}
-	if !p.spend(size) {
+	if !p.copies.Spend(size) {
 		p.Lose(ReasonOutputLimit, 1)
 		return
 	}

@@ -153,7 +153,7 @@ func (o *ownMetrics) write(e *exporter, s *source) {
 		o.sessions, o.updates = nil, nil
 	}
 	for i := range o.updates {
-		if !e.spend(s.names) {
+		if !e.copies.Spend(s.names) {
 			e.Lose(ReasonOutputLimit, 1)
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
@@ -88,6 +89,15 @@ type Export struct {
 	discard.Tally
 	// Clocks are the kinds of profiles with a profiler session derived from their resource.
 	Clocks attr.Clocks
+}
+
+// Repeats reports whether an item may repeat data of its resource. It counts items that may not.
+func (e *Export) Repeats(copies *allowance.Allowance, size int) bool {
+	ok := copies.Spend(size)
+	if !ok {
+		e.Flaw("resource", 1)
+	}
+	return ok
 }
 
 // Add appends an item with one element, whose other fields the caller sets.

@@ -188,23 +188,9 @@ func (e *traceExporter) session() string {
 	return e.resource.session
 }
 
-// repeatResource reports whether an item may repeat the resource.
-func (e *traceExporter) repeatResource() bool { return e.spend(e.resource.Size) }
-
 // repeatIdentity removes the names from the identity of a span if its item may not repeat them.
 func (e *traceExporter) repeatIdentity(s *tracedSpan) {
-	if !e.spend(s.id.size) {
+	if !e.Repeats(&e.copies, s.id.size) {
 		s.id = &identity{Identity: s.id.WithoutNames(e.options.SDK)}
 	}
-}
-
-// spend reports whether an item may repeat data of its resource. Copies use at most half of the
-// output limit of a message; items without a copy are counted.
-func (e *traceExporter) spend(size int) bool {
-	if size > e.copies {
-		e.Flaw("resource", 1)
-		return false
-	}
-	e.copies -= size
-	return true
 }

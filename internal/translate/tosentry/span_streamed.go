@@ -106,7 +106,7 @@ func (e *traceExporter) unitsOf(attrs pcommon.Map) (units map[string]string) {
 func (e *traceExporter) sharedAttributes(all *attributeSet, s *tracedSpan, isSegment bool) {
 	e.repeatIdentity(s)
 	s.id.EachField(true, all.text)
-	if isSegment && len(e.resource.Typed) > 0 && e.repeatResource() {
+	if isSegment && len(e.resource.Typed) > 0 && e.Repeats(&e.copies, e.resource.Size) {
 		for _, a := range e.resource.Typed {
 			all.put(a)
 		}
@@ -130,7 +130,7 @@ func (e *traceExporter) segmentAttributes(all *attributeSet, spans []tracedSpan,
 		}
 		e.shares[root] = share
 	}
-	if len(share.attributes) > 0 && e.spend(share.size) {
+	if len(share.attributes) > 0 && e.Repeats(&e.copies, share.size) {
 		for _, a := range share.attributes {
 			all.put(a)
 		}

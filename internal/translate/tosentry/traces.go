@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
@@ -22,7 +23,7 @@ import (
 // other messages, and spans that exceed the limits of a transaction, are sent in span containers,
 // one or more per trace.
 func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
-	e := traceExporter{options: o, copies: attr.ExportBound(new(ptrace.ProtoMarshaler).TracesSize(traces)) / 2}
+	e := traceExporter{options: o, copies: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
 	for _, resource := range traces.ResourceSpans().All() {
 		e.segments(e.read(resource))
 	}
@@ -33,8 +34,8 @@ func TracesToTransactions(traces ptrace.Traces, o ExportOptions) Export {
 type traceExporter struct {
 	Export
 	options  ExportOptions
-	resource *Resource // of the current spans
-	copies   int       // bytes of resources and segments that items may still repeat
+	resource *Resource           // of the current spans
+	copies   allowance.Allowance // of resources and segments
 	shares   map[int]*segmentShare
 	payload  []byte       // scratch
 	scratch  attr.Scratch // values of the current transaction

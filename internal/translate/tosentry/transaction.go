@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
 
 // newTransaction translates the root of a segment: the inverse of fromsentry.fillRoot.
@@ -46,7 +47,7 @@ func (e *traceExporter) newTransaction(s *tracedSpan) (t event.Transaction) {
 	for key, value := range s.Attributes().All() {
 		contexts.Read(key, value)
 	}
-	contexts.AddMachine(e.resource, e.repeatResource(), scratch)
+	contexts.AddMachine(e.resource, e.Repeats(&e.copies, e.resource.Size), scratch)
 	contexts.Remove("profile") // the transaction has a field for it
 	t.Contexts = contexts.AppendTo(nil, scratch)
 	return t
@@ -75,7 +76,7 @@ func (e *traceExporter) takeEvent(t *event.Transaction, s *tracedSpan, data []ev
 		case key == semconv.SentryContextTrace:
 			t.Root.Rest = AppendMembers(nil, value(), scratch)
 		case key == semconv.SentryBreadcrumbs && value().Type() == pcommon.ValueTypeSlice:
-			t.Breadcrumbs = AppendCrumbs(nil, value().Slice(), scratch)
+			t.Breadcrumbs = AppendCrumbs(nil, value(), scratch)
 		case t.Request != nil && strings.HasPrefix(key, semconv.HTTPRequestHeaderPrefix) && value().Type() == pcommon.ValueTypeSlice: // data has no lists
 		case key == semconv.SentryReplayID, strings.HasPrefix(key, semconv.SentryRequestPrefix) && t.Request != nil:
 		case strings.HasPrefix(key, semconv.SentryContextPrefix), strings.HasPrefix(key, semconv.SentryUserPrefix):
@@ -198,14 +199,11 @@ const maxCrumbs = 100
 // transaction is the closest equivalent.
 func appendEvents(all []event.Breadcrumb, s *tracedSpan) []event.Breadcrumb {
 	for _, sent := range s.Events().All() {
-		crumb := event.Breadcrumb{
-			Timestamp: jsonscan.Timestamp{UnixNano: uint64(sent.Timestamp()), Set: sent.Timestamp() != 0 && sent.Timestamp() < jsonscan.MaxUnixNano},
-			Type:      "default", Category: sent.Name(),
-		}
+		crumb := event.Breadcrumb{Timestamp: attr.TimeOf(sent.Timestamp()), Type: "default", Category: sent.Name()}
 		data := pcommon.NewValueMap()
 		sent.Attributes().CopyTo(data.Map())
-		if exception := attr.ExceptionOf(sent.Attributes()); exception.Headline() != "" {
-			crumb.Type, crumb.Level, crumb.Message = "error", "error", exception.Headline()
+		if headline := exception.Read(sent.Attributes()).Headline(); headline != "" {
+			crumb.Type, crumb.Level, crumb.Message = "error", "error", headline
 		}
 		data.Map().PutStr("span_id", attr.SpanText(s.SpanID()))
 		crumb.Data = attr.JsonOf(data)
@@ -222,17 +220,11 @@ func lastCrumbs(all []event.Breadcrumb) (last []event.Breadcrumb, dropped int) {
 }
 
 // AppendCrumbs is the inverse of fromsentry.putBreadcrumbs.
-func AppendCrumbs(all []event.Breadcrumb, list pcommon.Slice, scratch *attr.Scratch) []event.Breadcrumb {
-	for _, entry := range list.All() {
-		if entry.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		m := entry.Map()
+func AppendCrumbs(all []event.Breadcrumb, list pcommon.Value, scratch *attr.Scratch) []event.Breadcrumb {
+	for m := range attr.Maps(list) {
 		all = append(all, event.Breadcrumb{})
 		crumb := &all[len(all)-1]
-		for name, value := range m.All() {
-			attr.TakeMember(crumb, event.Breadcrumbs, name, value, scratch)
-		}
+		attr.TakeMembers(crumb, event.Breadcrumbs, m, scratch)
 		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/measurereceiver/internal/measure"
 )
 
@@ -55,10 +56,9 @@ func putException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
 	if message == "" && data.Code != "" {
 		message = strings.TrimSpace(data.Code + " " + intText(data.NumCode))
 	}
-	attr.PutText(attrs, semconv.ExceptionType, kind)
-	attr.PutText(attrs, semconv.ExceptionMessage, message)
-	attr.PutText(attrs, semconv.ExceptionStacktrace, stacktraceText(x.Exceptions, framework))
-	if title := strings.TrimSuffix(kind+": "+message, ": "); title != "" {
+	texts := exception.Texts{Type: kind, Message: message, Stacktrace: stacktraceText(x.Exceptions, framework)}
+	texts.Put(attrs)
+	if title := texts.Headline(); title != "" {
 		r.Body().SetStr(title)
 	}
 	attr.PutText(attrs, semconv.ThreadName, attr.FirstText(first.ThreadName, e.Attribute.ThreadName))
@@ -73,106 +73,79 @@ func putException(r plog.LogRecord, e *measure.Event, x *measure.Exception) {
 	attr.PutText(attrs, semconv.MeasureExceptionSignal, first.Signal)
 	putInt(attrs, semconv.MeasureExceptionThreadSequence, first.ThreadSequence)
 
-	s := exceptionStructure{frames: maxExceptionFrames}
-	s.units(attrs, x.Exceptions)
-	s.threads(attrs, x.Threads)
-	s.images(attrs, x.BinaryImages)
+	s := parts{frames: maxExceptionFrames}
+	putParts(&s, attrs, semconv.MeasureExceptionUnits, x.Exceptions, maxExceptionUnits, s.unit)
+	putParts(&s, attrs, semconv.MeasureExceptionThreads, x.Threads, maxExceptionThreads, s.thread)
+	putParts(&s, attrs, semconv.MeasureExceptionBinaryImages, x.BinaryImages, maxExceptionImages, putImage)
 	if s.dropped > 0 {
 		attrs.PutInt(semconv.MeasureExceptionPartsDropped, s.dropped)
 	}
 }
 
-// exceptionStructure writes stacks as nested values with their original names, which symbolication
-// needs.
-type exceptionStructure struct {
+// parts writes stacks as nested values with their original names, which symbolication needs.
+type parts struct {
 	frames  int   // number that may still be written
 	dropped int64 // units, frames, threads and images above the limits
 }
 
-func (s *exceptionStructure) clamp(n, limit int) int {
-	if n > limit {
-		s.dropped += int64(n - limit)
-		return limit
+// putParts writes a list of at most limit parts, and returns their number.
+func putParts[T any](s *parts, in pcommon.Map, key string, all []T, limit int, put func(pcommon.Map, *T)) int {
+	n := min(len(all), limit)
+	s.dropped += int64(len(all) - n)
+	if n == 0 {
+		return 0
+	}
+	list := in.PutEmptySlice(key)
+	list.EnsureCapacity(n)
+	for i := range all[:n] {
+		put(list.AppendEmpty().SetEmptyMap(), &all[i])
 	}
 	return n
 }
 
-func (s *exceptionStructure) units(attrs pcommon.Map, units []measure.ExceptionUnit) {
-	n := s.clamp(len(units), maxExceptionUnits)
-	if n == 0 {
-		return
-	}
-	list := attrs.PutEmptySlice(semconv.MeasureExceptionUnits)
-	list.EnsureCapacity(n)
-	for i := range units[:n] {
-		m := list.AppendEmpty().SetEmptyMap()
-		attr.PutText(m, "type", units[i].Type)
-		attr.PutText(m, "message", units[i].Message)
-		attr.PutText(m, "signal", units[i].Signal)
-		attr.PutText(m, "thread_name", units[i].ThreadName)
-		putInt(m, "thread_sequence", units[i].ThreadSequence)
-		attr.PutText(m, "os_build_number", units[i].OSBuildNumber)
-		s.stack(m, units[i].Frames)
-	}
+func (s *parts) unit(m pcommon.Map, unit *measure.ExceptionUnit) {
+	attr.PutText(m, "type", unit.Type)
+	attr.PutText(m, "message", unit.Message)
+	attr.PutText(m, "signal", unit.Signal)
+	attr.PutText(m, "thread_name", unit.ThreadName)
+	putInt(m, "thread_sequence", unit.ThreadSequence)
+	attr.PutText(m, "os_build_number", unit.OSBuildNumber)
+	s.stack(m, unit.Frames)
 }
 
-func (s *exceptionStructure) threads(attrs pcommon.Map, threads []measure.Thread) {
-	n := s.clamp(len(threads), maxExceptionThreads)
-	if n == 0 {
-		return
-	}
-	list := attrs.PutEmptySlice(semconv.MeasureExceptionThreads)
-	list.EnsureCapacity(n)
-	for i := range threads[:n] {
-		m := list.AppendEmpty().SetEmptyMap()
-		attr.PutText(m, "name", threads[i].Name)
-		putInt(m, "sequence", threads[i].Sequence)
-		s.stack(m, threads[i].Frames)
-	}
+func (s *parts) thread(m pcommon.Map, thread *measure.Thread) {
+	attr.PutText(m, "name", thread.Name)
+	putInt(m, "sequence", thread.Sequence)
+	s.stack(m, thread.Frames)
 }
 
-func (s *exceptionStructure) stack(m pcommon.Map, frames []measure.Frame) {
-	n := s.clamp(len(frames), s.frames)
-	s.frames -= n
-	if n == 0 {
-		return
-	}
-	list := m.PutEmptySlice("frames")
-	list.EnsureCapacity(n)
-	for i := range frames[:n] {
-		f, m := &frames[i], list.AppendEmpty().SetEmptyMap()
-		attr.PutText(m, "class_name", f.ClassName)
-		attr.PutText(m, "method_name", f.MethodName)
-		attr.PutText(m, "module_name", f.ModuleName)
-		attr.PutText(m, "file_name", f.FileName)
-		putInt(m, "line_num", f.Line)
-		putInt(m, "col_num", f.Column)
-		flagOf(f.InApp).put(m, "in_app")
-		attr.PutText(m, "instruction_address", f.InstructionAddress)
-		putInt(m, "frame_index", f.FrameIndex)
-		attr.PutText(m, "binary_name", f.BinaryName)
-		attr.PutText(m, "binary_address", f.BinaryAddress)
-		attr.PutText(m, "symbol_address", f.SymbolAddress)
-		putInt(m, "offset", f.Offset)
-	}
+func (s *parts) stack(m pcommon.Map, frames []measure.Frame) {
+	s.frames -= putParts(s, m, "frames", frames, s.frames, putFrame)
 }
 
-func (s *exceptionStructure) images(attrs pcommon.Map, images []measure.BinaryImage) {
-	n := s.clamp(len(images), maxExceptionImages)
-	if n == 0 {
-		return
-	}
-	list := attrs.PutEmptySlice(semconv.MeasureExceptionBinaryImages)
-	list.EnsureCapacity(n)
-	for i := range images[:n] {
-		image, m := &images[i], list.AppendEmpty().SetEmptyMap()
-		attr.PutText(m, "start_addr", image.StartAddr)
-		attr.PutText(m, "end_addr", image.EndAddr)
-		attr.PutText(m, "base_addr", image.BaseAddr)
-		flagOf(image.System).put(m, "system")
-		attr.PutText(m, "name", image.Name)
-		attr.PutText(m, "arch", image.Arch)
-		attr.PutText(m, "uuid", image.UUID)
-		attr.PutText(m, "path", image.Path)
-	}
+func putFrame(m pcommon.Map, f *measure.Frame) {
+	attr.PutText(m, "class_name", f.ClassName)
+	attr.PutText(m, "method_name", f.MethodName)
+	attr.PutText(m, "module_name", f.ModuleName)
+	attr.PutText(m, "file_name", f.FileName)
+	putInt(m, "line_num", f.Line)
+	putInt(m, "col_num", f.Column)
+	flagOf(f.InApp).put(m, "in_app")
+	attr.PutText(m, "instruction_address", f.InstructionAddress)
+	putInt(m, "frame_index", f.FrameIndex)
+	attr.PutText(m, "binary_name", f.BinaryName)
+	attr.PutText(m, "binary_address", f.BinaryAddress)
+	attr.PutText(m, "symbol_address", f.SymbolAddress)
+	putInt(m, "offset", f.Offset)
+}
+
+func putImage(m pcommon.Map, image *measure.BinaryImage) {
+	attr.PutText(m, "start_addr", image.StartAddr)
+	attr.PutText(m, "end_addr", image.EndAddr)
+	attr.PutText(m, "base_addr", image.BaseAddr)
+	flagOf(image.System).put(m, "system")
+	attr.PutText(m, "name", image.Name)
+	attr.PutText(m, "arch", image.Arch)
+	attr.PutText(m, "uuid", image.UUID)
+	attr.PutText(m, "path", image.Path)
 }

@@ -200,13 +200,13 @@ var shown = []string{
 }
 
 // limit keeps the innermost frames, or the first of a tree.
-func (e *exception) limit(frames int) {
+func (e *thrown) limit(frames int) {
 	if excess := len(e.frames) - frames; excess > 0 {
 		e.frames, e.omitted = e.frames[:frames], e.omitted+excess
 	}
 }
 
-func (e *exception) describe(frames int, texts *answer.Budget, omissions *answer.Omissions) ExceptionAnswer {
+func (e *thrown) describe(frames int, texts *answer.Budget, omissions *answer.Omissions) ExceptionAnswer {
 	out := ExceptionAnswer{Type: texts.Text(e.kind), Message: texts.Text(e.message), Handled: e.handled, Tree: e.tree, Frames: []FrameAnswer{}, Missing: e.omitted}
 	for i := range e.frames {
 		texts := answer.PerEntry(answer.MaxTexts/2, frames, omissions)

@@ -324,13 +324,36 @@ func TestSymbolicatedTree(t *testing.T) {
 		map[string]any{"parent_index": int64(-1), "symbolicated": []any{map[string]any{"function": "inlined"}, map[string]any{"function": "main"}}},
 		map[string]any{"function": "callee", "parent_index": int64(0)},
 	}}})
-	var e exception
-	e.addStack(m, "stacktrace")
+	attributes := pcommon.NewMap()
+	m.MoveTo(attributes.PutEmptySlice("sentry.exceptions").AppendEmpty().SetEmptyMap())
+	e := chainOf(attributes)[0]
 	var lines []string
 	for _, f := range e.frames {
 		lines = append(lines, strings.Repeat(" ", f.depth)+f.function)
 	}
 	assert.Equal(t, []string{"main", " inlined", "  callee"}, lines)
+}
+
+// TestThreadStack: an exception without a stack has that of its thread, as in exception.stacktrace:
+// of the thread that it names, or else of the crashed one.
+func TestThreadStack(t *testing.T) {
+	const threads = `"threads":[{"id":"1","crashed":true,"stacktrace":{"frames":[{"function":"crashed"}]}},{"id":"2","stacktrace":{"frames":[{"function":"named"}]}}]`
+	for thrown, want := range map[string]string{`"type":"E"`: "crashed", `"type":"E","thread_id":2`: "named"} {
+		shown, _ := errorOf(t, `{"exception":[{`+thrown+`}],`+threads+`}`)
+		require.Len(t, shown.Exceptions[0].Frames, 1, thrown)
+		assert.Equal(t, want, shown.Exceptions[0].Frames[0].Function)
+	}
+}
+
+// TestListWithoutExceptions: a list without any exception is none.
+func TestListWithoutExceptions(t *testing.T) {
+	logs := record(1, "A", "x")
+	logs.ResourceLogs().At(0).ScopeLogs().At(0).LogRecords().At(0).Attributes().PutEmptySlice("sentry.exceptions").AppendEmpty().SetStr("no map")
+	_, s := groupsOf(t, logs)
+	detail := NewDetail("")
+	_, err := Each(s.Messages(), detail.Add)
+	require.NoError(t, err)
+	assert.Equal(t, "A", detail.Answer().Error.Exceptions[0].Type)
 }
 
 // TestMessageStack: the stack of a message (PHP, raven) is shown like that of an exception.

@@ -95,7 +95,7 @@ func fingerprint(attributes pcommon.Map) (parts []string) {
 }
 
 // applicationFrames returns the frames of the application, or all frames if there are none.
-func (e *exception) applicationFrames() []*frame {
+func (e *thrown) applicationFrames() []*frame {
 	stack := e.stack()
 	var own []*frame
 	for _, f := range stack {

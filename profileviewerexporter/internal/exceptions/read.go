@@ -22,7 +22,7 @@ type Error struct {
 	Span    pcommon.SpanID
 
 	body       string
-	chain      []exception // at least one, the thrown one first
+	chain      []thrown // at least one, the thrown one first
 	attributes pcommon.Map
 }
 

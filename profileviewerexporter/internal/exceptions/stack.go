@@ -3,14 +3,16 @@
 package exceptions
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
 
 const (
@@ -21,8 +23,8 @@ const (
 	maxFrames = 250
 )
 
-// exception is an exception of a chain.
-type exception struct {
+// thrown is an exception of a chain.
+type thrown struct {
 	kind, message string
 	handled       *bool
 	frames        []frame // the innermost first; in a tree, callers first
@@ -46,23 +48,24 @@ type frame struct {
 }
 
 // chainOf returns the exceptions of an error, the thrown one first.
-func chainOf(attributes pcommon.Map) []exception {
-	if list, ok := attributes.Get(semconv.SentryExceptions); ok && list.Type() == pcommon.ValueTypeSlice && list.Slice().Len() > 0 {
-		return structured(list.Slice(), attributes)
+func chainOf(attributes pcommon.Map) []thrown {
+	if chain := exception.Chain(attributes); len(chain) > 0 {
+		return structured(chain, attributes)
 	}
-	thrown := exception{kind: text(attributes, semconv.ExceptionType), message: text(attributes, semconv.ExceptionMessage)}
-	if thrown.addStack(attributes, semconv.SentryStacktrace); len(thrown.frames) > 0 { // a message
-		return []exception{thrown}
+	texts := exception.Read(attributes)
+	first := thrown{kind: texts.Type, message: texts.Message}
+	if first.addStack(exception.MessageStack(attributes)); len(first.frames) > 0 { // a message
+		return []thrown{first}
 	}
-	trace, ok := stacktext.Parse(text(attributes, semconv.ExceptionStacktrace), stacktext.Unknown)
+	trace, ok := stacktext.Parse(texts.Stacktrace, stacktext.Unknown)
 	if !ok {
-		return []exception{thrown}
+		return []thrown{first}
 	}
-	var chain []exception
+	var chain []thrown
 	for i, e := range trace.Exceptions[:min(len(trace.Exceptions), maxExceptions)] {
-		one := exception{kind: e.Type, message: e.Message, omitted: e.Omitted}
-		if i == 0 && thrown.kind != "" {
-			one.kind, one.message = thrown.kind, thrown.message
+		one := thrown{kind: e.Type, message: e.Message, omitted: e.Omitted}
+		if i == 0 && first.kind != "" {
+			one.kind, one.message = first.kind, first.message
 		}
 		for _, f := range slices.Backward(e.Frames) {
 			one.add(textFrame(&f))
@@ -72,7 +75,7 @@ func chainOf(attributes pcommon.Map) []exception {
 	return chain
 }
 
-func (e *exception) add(f frame) {
+func (e *thrown) add(f frame) {
 	if len(e.frames) == maxFrames {
 		e.omitted++
 		return
@@ -96,72 +99,49 @@ func (f *frame) guessInApp(library string) {
 	}
 }
 
-// structured reads the list that our receivers write, a cause before its effect.
-func structured(list pcommon.Slice, attributes pcommon.Map) (chain []exception) {
-	for i := range min(list.Len(), maxExceptions) {
-		value := list.At(list.Len() - 1 - i)
-		if value.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		m := value.Map()
-		one := exception{kind: text(m, "type"), message: text(m, "value")}
-		if class := text(m, "symbolicated"); class != "" {
+// structured returns the exceptions of an event. A thrown exception without a stack has that of its
+// thread: native crashes have no other.
+func structured(list []exception.Exception, attributes pcommon.Map) (chain []thrown) {
+	for i := range min(len(list), maxExceptions) {
+		e := &list[len(list)-1-i]
+		one := thrown{kind: e.Type, message: e.Value}
+		if class := text(e.Map, exception.Symbolicated); class != "" {
 			one.kind = class[strings.LastIndexByte(class, '.')+1:]
 		}
-		if mechanism, ok := m.Get("mechanism"); ok && mechanism.Type() == pcommon.ValueTypeMap {
-			one.handled = flag(mechanism.Map(), "handled")
+		if e.Mechanism != nil && e.Mechanism.Handled.Set {
+			one.handled = &e.Mechanism.Handled.Value
 		}
-		one.addStack(m, "stacktrace")
+		one.addStack(e.Stack)
 		chain = append(chain, one)
 	}
-	if len(chain) > 0 && len(chain[0].frames) == 0 {
-		chain[0].addThreadStack(attributes)
+	if first := &list[len(list)-1]; len(chain[0].frames) == 0 {
+		for _, thread := range exception.Threads(attributes) {
+			if thread.Stack != nil && thread.Threw(&first.Exception) {
+				chain[0].addStack(thread.Stack)
+				break
+			}
+		}
 	}
 	return chain
 }
 
-// addThreadStack adds the stack of the crashed thread: native crashes have no other.
-func (e *exception) addThreadStack(attributes pcommon.Map) {
-	threads, ok := attributes.Get(semconv.SentryThreads)
-	if !ok || threads.Type() != pcommon.ValueTypeSlice {
+func (e *thrown) addStack(stack *exception.Stack) {
+	if stack == nil {
 		return
 	}
-	for _, thread := range threads.Slice().All() {
-		if thread.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		if crashed := flag(thread.Map(), "crashed"); crashed != nil && *crashed {
-			e.addStack(thread.Map(), "stacktrace")
-			return
-		}
-	}
-}
-
-func (e *exception) addStack(m pcommon.Map, key string) {
-	stack, ok := m.Get(key)
-	if !ok || stack.Type() != pcommon.ValueTypeMap {
-		return
-	}
-	value, ok := stack.Map().Get("frames")
-	if !ok || value.Type() != pcommon.ValueTypeSlice {
-		return
-	}
-	frames := value.Slice()
-	e.tree = frames.Len() > 0 && hasCaller(frames.At(0)) && hasCaller(frames.At(frames.Len()-1))
-	depths := make([]int, frames.Len()) // after the frame, in a tree
-	for i, f := range frames.All() {
-		if f.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		functions := functionsOf(f.Map())
+	e.tree = stack.Tree
+	depths := make([]int, len(stack.Frames)) // after the frame, in a tree
+	for i := range stack.Frames {
+		f := &stack.Frames[i]
+		functions := functionsOf(f, stack.Maps[i])
 		if e.tree {
 			slices.Reverse(functions)
-			if p := number(f.Map(), "parent_index"); p >= 0 && p < int64(i) {
-				depths[i] = depths[p]
+			if caller := stack.Caller(i); caller >= 0 {
+				depths[i] = depths[caller]
 			}
 		}
 		for _, function := range functions {
-			function.depth, function.samples = depths[i], number(f.Map(), "sample_count")
+			function.depth, function.samples = depths[i], f.SampleCount.Value
 			e.add(function)
 			if e.tree {
 				depths[i]++
@@ -170,31 +150,21 @@ func (e *exception) addStack(m pcommon.Map, key string) {
 	}
 }
 
-// hasCaller reports whether a frame states the position of its caller, as those of a call tree do.
-// The frames of a tree are in depth-first order, callers first.
-func hasCaller(f pcommon.Value) bool {
-	if f.Type() != pcommon.ValueTypeMap {
-		return false
-	}
-	caller, ok := f.Map().Get("parent_index")
-	return ok && caller.Type() == pcommon.ValueTypeInt
-}
-
 // functionsOf returns a frame or, if a symbol file has names for it, the functions that it consists
 // of, innermost first.
-func functionsOf(m pcommon.Map) (functions []frame) {
-	raw := structuredFrame(m)
-	list, ok := m.Get("symbolicated")
-	if !ok || list.Type() != pcommon.ValueTypeSlice {
+func functionsOf(f *event.EventFrame, m pcommon.Map) (functions []frame) {
+	raw := structuredFrame(f)
+	if vars, ok := m.Get("vars"); ok && vars.Type() == pcommon.ValueTypeMap {
+		raw.vars, raw.hasVars = vars.Map(), vars.Map().Len() > 0
+	}
+	names, ok := exception.Names(m)
+	if !ok {
 		return []frame{raw}
 	}
-	for i, function := range list.Slice().All() {
-		if function.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		f := structuredFrame(function.Map())
+	for i := range names {
+		f := structuredFrame(&names[i])
 		f.raw = &raw
-		if i == list.Slice().Len()-1 { // others are inlined into it
+		if i == len(names)-1 { // others are inlined into it
 			f.vars, f.hasVars = raw.vars, raw.hasVars
 		}
 		functions = append(functions, f)
@@ -203,7 +173,7 @@ func functionsOf(m pcommon.Map) (functions []frame) {
 }
 
 // stack returns the frames, innermost first: of a tree, those of the path with most samples.
-func (e *exception) stack() (stack []*frame) {
+func (e *thrown) stack() (stack []*frame) {
 	if !e.tree {
 		for i := range e.frames {
 			stack = append(stack, &e.frames[i])
@@ -229,25 +199,17 @@ func (e *exception) stack() (stack []*frame) {
 	}
 }
 
-func structuredFrame(m pcommon.Map) frame {
-	f := frame{
-		function: text(m, "function"), module: text(m, "module"), file: firstText(m, "abs_path", "filename"),
-		line: number(m, "lineno"), column: number(m, "colno"), inApp: flag(m, "in_app"),
-		before: texts(m, "pre_context"), source: text(m, "context_line"), after: texts(m, "post_context"),
+func structuredFrame(f *event.EventFrame) frame {
+	out := frame{
+		function: f.Name(), module: f.Module, file: cmp.Or(f.AbsPath, f.Filename), line: int64(f.Line), column: int64(f.Column),
+		before: f.PreContext, source: f.ContextLine, after: f.PostContext,
 	}
-	if f.function == "" {
-		f.function = text(m, "instruction_addr")
-		if mode := text(m, "addr_mode"); f.function != "" && strings.HasPrefix(mode, "rel:") {
-			f.function = mode + "+" + f.function
-		}
+	if own := f.InApp.Value; f.InApp.Set {
+		out.inApp = &own
+	} else {
+		out.guessInApp(f.Package)
 	}
-	if f.inApp == nil {
-		f.guessInApp(text(m, "package"))
-	}
-	if vars, ok := m.Get("vars"); ok && vars.Type() == pcommon.ValueTypeMap {
-		f.vars, f.hasVars = vars.Map(), vars.Map().Len() > 0
-	}
-	return f
+	return out
 }
 
 func text(m pcommon.Map, key string) string {
@@ -257,28 +219,11 @@ func text(m pcommon.Map, key string) string {
 	return ""
 }
 
-func firstText(m pcommon.Map, keys ...string) string {
-	for _, key := range keys {
-		if found := text(m, key); found != "" {
-			return found
-		}
-	}
-	return ""
-}
-
 func number(m pcommon.Map, key string) int64 {
 	if value, ok := m.Get(key); ok && value.Type() == pcommon.ValueTypeInt {
 		return value.Int()
 	}
 	return 0
-}
-
-func flag(m pcommon.Map, key string) *bool {
-	if value, ok := m.Get(key); ok && value.Type() == pcommon.ValueTypeBool {
-		set := value.Bool()
-		return &set
-	}
-	return nil
 }
 
 func texts(m pcommon.Map, key string) (list []string) {

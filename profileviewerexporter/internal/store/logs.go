@@ -13,6 +13,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
 
 // AddLogs stores a message of log records. It reports whether the message was small enough.
@@ -60,12 +61,7 @@ func IsError(record plog.LogRecord) bool {
 
 // IsException reports whether attributes describe an exception.
 func IsException(attributes pcommon.Map) bool {
-	for _, key := range []string{semconv.ExceptionType, semconv.ExceptionMessage, semconv.ExceptionStacktrace} {
-		if _, ok := attributes.Get(key); ok {
-			return true
-		}
-	}
-	return false
+	return exception.Read(attributes) != exception.Texts{}
 }
 
 // RecordTime returns the time of a log record, or else the time at which it was observed.

@@ -5,17 +5,9 @@
 //
 // # Attributes
 //
-//	sentry.exceptions       frames from Sentry's SDKs: each gets a list "symbolicated", innermost first, in addition to the raw fields, which the
-//	                        exporter sends to Sentry. The list is empty for code that R8 shares between methods. The same key in an exception
-//	                        is the original class
-//	sentry.threads          likewise
-//	sentry.stacktrace       likewise: the stack of a message
-//	code.stacktrace         of a message: rewritten with the names
-//	exception.stacktrace    rewritten with the names. Without sentry.exceptions, it is parsed as the text of a JavaScript engine or of Java
-//	exception.type          the original class
-//
-// The raw texts and type are kept in exception.stacktrace.original, code.stacktrace.original and
-// exception.type.original.
+// Package exception states which attributes have an exception, and where the names go. With lists,
+// the texts are written anew from them. Without lists, the text is read as that of a JavaScript
+// engine or of Java. A frame that R8 shares between methods has an empty list of functions.
 // symbolication.status is ok if at least one frame was symbolicated. Other exceptions stay
 // unchanged.
 //

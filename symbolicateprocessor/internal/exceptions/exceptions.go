@@ -7,8 +7,10 @@ import (
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -16,7 +18,7 @@ import (
 
 // Logs writes names into the exceptions of log records.
 func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Counts {
-	w := writer{files: files, counts: symbolicate.Counts{}, size: func() int { return new(plog.ProtoMarshaler).LogsSize(logs) }}
+	w := writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
 	for _, resource := range logs.ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
@@ -29,7 +31,7 @@ func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Counts {
 
 // Traces writes names into the exceptions of span events.
 func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Counts {
-	w := writer{files: files, counts: symbolicate.Counts{}, size: func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) }}
+	w := writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
@@ -46,10 +48,7 @@ func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Counts {
 type writer struct {
 	files  symbolicate.Files
 	counts symbolicate.Counts
-
-	size     func() int // of the message
-	measured bool
-	left     int // bytes that may still be written: a message can repeat a name any number of times
+	names  allowance.Allowance
 }
 
 // source identifies the symbol files of an exception.
@@ -62,22 +61,23 @@ type source struct {
 }
 
 func (w *writer) exception(resource, attrs pcommon.Map) {
-	_, structured := attrs.Get(semconv.SentryExceptions)
-	if !structured {
-		_, structured = attrs.Get(semconv.SentryStacktrace)
-	}
-	text, hasText := attrs.Get(semconv.ExceptionStacktrace)
-	if !structured && !hasText {
+	texts, lists := exception.Read(attrs), exception.HasLists(attrs)
+	if !lists && texts.Stacktrace == "" {
 		return
 	}
 	if _, done := attrs.Get(semconv.SymbolicationStatus); done {
 		return
 	}
 	s := sourceOf(resource, attrs)
-	if structured {
-		w.sentryEvent(s, attrs)
-	} else if text.Type() == pcommon.ValueTypeStr {
-		w.textException(s, attrs, text.Str())
+	changed := false
+	if lists {
+		texts, changed = w.lists(s, attrs)
+	} else {
+		texts, changed = w.texts(s, texts)
+	}
+	if changed {
+		attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
+		texts.Symbolicate(attrs)
 	}
 }
 
@@ -92,35 +92,14 @@ func sourceOf(resource, attrs pcommon.Map) *source {
 	return s
 }
 
-// done replaces the stack and the type, and keeps the previous values in other attributes.
-func (w *writer) done(attrs pcommon.Map, text, kind string) {
-	attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
-	replace(attrs, semconv.ExceptionStacktrace, semconv.ExceptionStacktraceOriginal, text)
-	replace(attrs, semconv.ExceptionType, semconv.ExceptionTypeOriginal, kind)
-}
-
-func replace(attrs pcommon.Map, key, originalKey, text string) {
-	value, ok := attrs.Get(key)
-	if !ok || text == "" || value.AsString() == text {
-		return
-	}
-	original := value.AsString()
-	value.SetStr(text) // first: PutStr may invalidate value
-	attrs.PutStr(originalKey, original)
-}
-
 // spend reports whether this many more bytes may be written. If not, it counts a frame as over the
 // limit.
 func (w *writer) spend(bytes int) bool {
-	if !w.measured {
-		w.measured, w.left = true, attr.ExportBound(w.size())/2
-	}
-	if bytes > w.left {
+	ok := w.names.Spend(bytes)
+	if !ok {
 		w.counts[symbols.Limit]++
-		return false
 	}
-	w.left -= bytes
-	return true
+	return ok
 }
 
 // native looks up an address. Only the address of an innermost frame is that of the instruction;

@@ -17,7 +17,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -139,9 +139,12 @@ func text(attrs pcommon.Map, key string) string {
 }
 
 // sent returns the exceptions that the exporter sends to Sentry.
-func sent(attrs pcommon.Map) []event.Exception {
-	list, _ := attrs.Get("sentry.exceptions")
-	return toitems.ExceptionsOf(list)
+func sent(attrs pcommon.Map) (chain []event.Exception) {
+	for _, e := range exception.Chain(attrs) {
+		e.Stacktrace = e.Stack.Sent()
+		chain = append(chain, e.Exception)
+	}
+	return chain
 }
 
 func TestJavaScriptOfSentry(t *testing.T) {
@@ -398,7 +401,6 @@ func TestMessage(t *testing.T) {
 	assert.Equal(t, "ok", text(attrs, "symbolication.status"))
 	_, named := frame.Get("symbolicated")
 	assert.True(t, named)
-	value, _ := attrs.Get("sentry.stacktrace")
-	assert.Equal(t, "r.add", toitems.StackOf(value).Frames[0].Function, "Sentry gets raw frames")
+	assert.Equal(t, "r.add", exception.MessageStack(attrs).Frames[0].Function, "Sentry gets raw frames")
 	assert.Empty(t, Logs(logs, shop{t}), "once")
 }

@@ -10,152 +10,95 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/toitems"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
 )
 
-// sentryEvent writes names into the frames of the exceptions, the threads and the message of an
-// event, and rewrites its stack traces.
-func (w *writer) sentryEvent(s *source, attrs pcommon.Map) {
-	list, ok := attrs.Get(semconv.SentryExceptions)
-	if !ok {
-		list = pcommon.NewValueEmpty()
-	}
-	chain := toitems.ExceptionsOf(list)
-	changed, at := false, 0
-	eachMap(list, func(m pcommon.Map) {
-		e := &chain[at]
-		at++
+// lists writes names into the frames of the exceptions, the threads and the message of an event. It
+// returns the texts with these names, and reports whether there are any.
+func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, changed bool) {
+	var chain []event.Exception
+	for _, e := range exception.Chain(attrs) {
 		thrown := strings.TrimPrefix(e.Module+"."+e.Type, ".")
-		changed = w.stackIn(s, m, e.Stacktrace, thrown) || changed
+		e.Stacktrace = w.stack(s, e.Stack, thrown, &changed)
 		if class, ok := w.class(s, thrown); ok {
 			e.Module, e.Type = splitName(class)
-			m.PutStr(symbolicatedField, class)
+			e.Map.PutStr(exception.Symbolicated, class)
 			changed = true
 		}
-	})
+		chain = append(chain, e.Exception)
+	}
 	var threads []event.EventThread
-	if list, ok := attrs.Get(semconv.SentryThreads); ok {
-		threads, at = toitems.ThreadsOf(list), 0
-		eachMap(list, func(m pcommon.Map) {
-			changed = w.stackIn(s, m, threads[at].Stacktrace, "") || changed
-			at++
-		})
+	for _, t := range exception.Threads(attrs) {
+		t.Stacktrace = w.stack(s, t.Stack, "", &changed)
+		threads = append(threads, t.EventThread)
 	}
-	if value, ok := attrs.Get(semconv.SentryStacktrace); ok {
-		if stack := toitems.StackOf(value); w.stack(s, value, stack, "") {
-			changed = true
-			replace(attrs, semconv.CodeStacktrace, semconv.CodeStacktraceOriginal, event.FramesText(stack, s.platform))
-		}
+	inMessage := false
+	if stack := w.stack(s, exception.MessageStack(attrs), "", &inMessage); inMessage {
+		changed = true
+		exception.SymbolicateMessage(attrs, event.FramesText(stack, s.platform))
 	}
-	if !changed {
-		return
+	if changed && len(chain) > 0 {
+		texts = exception.TextsOf(chain, threads, s.platform)
 	}
-	text, kind := "", ""
-	if len(chain) > 0 {
-		chain = event.WithThreadStack(chain, threads)
-		kind = chain[len(chain)-1].Type
-		if event.HasFrames(chain) {
-			text = event.StacktraceText(chain, s.platform)
-		}
-	}
-	w.done(attrs, text, kind)
+	return texts, changed
 }
 
-func eachMap(list pcommon.Value, visit func(pcommon.Map)) {
-	if list.Type() != pcommon.ValueTypeSlice {
-		return
-	}
-	for _, element := range list.Slice().All() {
-		if element.Type() == pcommon.ValueTypeMap {
-			visit(element.Map())
-		}
-	}
-}
-
-// symbolicatedField is the key of the names from the symbol file: in a frame those of its
-// functions, in an exception that of its class.
-const symbolicatedField = "symbolicated"
-
-// stackIn is stack for the stack of an exception or a thread.
-func (w *writer) stackIn(s *source, m pcommon.Map, stack *event.Stacktrace, thrown string) bool {
-	value, ok := m.Get("stacktrace")
-	return ok && w.stack(s, value, stack, thrown)
-}
-
-// stack writes names into the frames of an attribute, and replaces the frames of the event. It
-// reports whether any frame was symbolicated.
-func (w *writer) stack(s *source, value pcommon.Value, stack *event.Stacktrace, thrown string) (changed bool) {
+// stack writes names into the frames of a stack, and returns the stack with these names. It sets
+// changed if any frame was symbolicated.
+func (w *writer) stack(s *source, stack *exception.Stack, thrown string, changed *bool) *event.Stacktrace {
 	if stack == nil {
-		return false
+		return nil
 	}
-	list, ok := value.Map().Get("frames")
-	if !ok {
-		return false
-	}
-	n := 0
-	eachMap(list, func(pcommon.Map) { n++ })
-	if n != len(stack.Frames) { // a map with two stacks
-		return false
-	}
-	tree := stack.IsTree()
-	if !tree {
-		slices.Reverse(stack.Frames) // innermost first, as in the attribute
-	}
-	found := w.frames(s, stack.Frames, tree, thrown)
-	at := 0
-	eachMap(list, func(m pcommon.Map) {
-		names := &found[at]
-		if names.known && w.spend(textBytes(names.frames)) {
-			w.put(m, names.frames)
-			changed = true
+	found := w.frames(s, stack, thrown)
+	for i := range found {
+		if names := &found[i]; names.known && w.spend(textBytes(names.frames)) {
+			exception.PutNames(stack.Maps[i], names.frames)
+			*changed = true
 		} else {
-			names.frames = stack.Frames[at : at+1]
+			names.frames = stack.Frames[i : i+1]
 		}
-		at++
-	})
-	stack.Frames = joined(stack.Frames, found, tree)
-	return changed
+	}
+	return &event.Stacktrace{Frames: joined(stack, found)}
 }
 
 // joined returns the functions of all frames in Sentry's order. In a tree, the innermost function
 // of a frame is the caller of the frame's callees.
-func joined(raw []event.EventFrame, found []result, tree bool) (frames []event.EventFrame) {
+func joined(stack *exception.Stack, found []result) (frames []event.EventFrame) {
 	last := make([]int64, len(found)) // position of the innermost function of each frame
 	for i := range found {
-		if !tree {
+		if !stack.Tree {
 			frames = append(frames, found[i].frames...)
 			continue
 		}
 		caller := int64(-1)
-		if p := raw[i].ParentIndex.Value; p >= 0 && p < int64(i) {
+		if p := stack.Caller(i); p >= 0 {
 			caller = last[p]
 		}
 		for _, f := range slices.Backward(found[i].frames) {
-			f.ParentIndex, f.SampleCount = jsonscan.Some(caller), raw[i].SampleCount
+			f.ParentIndex, f.SampleCount = jsonscan.Some(caller), stack.Frames[i].SampleCount
 			caller = int64(len(frames))
 			frames = append(frames, f)
 		}
 		last[i] = caller
 	}
-	if !tree {
+	if !stack.Tree {
 		slices.Reverse(frames)
 	}
 	return frames
 }
 
 // callers returns which frames called another one: their addresses are return addresses.
-func callers(stack []event.EventFrame, tree bool) []bool {
-	called := make([]bool, len(stack))
-	for i := range stack {
-		if !tree {
+func callers(stack *exception.Stack) []bool {
+	called := make([]bool, len(stack.Frames))
+	for i := range stack.Frames {
+		if !stack.Tree {
 			called[i] = i > 0
-		} else if p := stack[i].ParentIndex.Value; p >= 0 && p < int64(i) {
-			called[p] = true
+		} else if caller := stack.Caller(i); caller >= 0 {
+			called[caller] = true
 		}
 	}
 	return called
@@ -168,13 +111,13 @@ type result struct {
 	frames []event.EventFrame
 }
 
-// frames looks up the frames of a stack, innermost first, or of a tree. Relative addresses, such as
+// frames looks up the frames of a stack. Relative addresses, such as
 // offsets in .NET's functions, are not those of a symbol file.
-func (w *writer) frames(s *source, stack []event.EventFrame, tree bool, thrown string) []result {
-	results, isCaller := make([]result, len(stack)), callers(stack, tree)
+func (w *writer) frames(s *source, stack *exception.Stack, thrown string) []result {
+	results, isCaller := make([]result, len(stack.Frames)), callers(stack)
 	jvm := false
-	for i := range stack {
-		f := &stack[i]
+	for i := range stack.Frames {
+		f := &stack.Frames[i]
 		if f.InstructionAddr.Set && f.Line == 0 {
 			if !event.IsRelative(f.AddrMode) {
 				results[i] = resultOf(f, w.native(s, f.Function, f.InstructionAddr.Value, !isCaller[i]), false)
@@ -192,7 +135,7 @@ func (w *writer) frames(s *source, stack []event.EventFrame, tree bool, thrown s
 		}
 	}
 	if jvm && s.mapping != "" {
-		w.methods(s, stack, thrown, results)
+		w.methods(s, stack.Frames, thrown, results)
 	}
 	return results
 }
@@ -261,23 +204,4 @@ func textBytes(frames []event.EventFrame) (n int) {
 		n += 2 * (len(f.Function) + len(f.Module) + len(f.Filename) + 32) // in the list and in the text
 	}
 	return n
-}
-
-func (w *writer) put(m pcommon.Map, frames []event.EventFrame) {
-	list := m.PutEmptySlice(symbolicatedField)
-	for i := range frames {
-		f, to := &frames[i], list.AppendEmpty().SetEmptyMap()
-		attr.PutText(to, "function", f.Function)
-		attr.PutText(to, "module", f.Module)
-		attr.PutText(to, "filename", f.Filename)
-		if f.Line != 0 {
-			to.PutInt("lineno", int64(f.Line))
-		}
-		if f.Column != 0 {
-			to.PutInt("colno", int64(f.Column))
-		}
-		if f.InApp.Set {
-			to.PutBool("in_app", f.InApp.Value)
-		}
-	}
 }

@@ -5,21 +5,16 @@ package exceptions
 import (
 	"strings"
 
-	"go.opentelemetry.io/collector/pdata/pcommon"
-
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
 )
 
-// textException writes names into the lines of a stack.
-func (w *writer) textException(s *source, attrs pcommon.Map, text string) {
-	changed := false
-	kind := attr.TextOf(attrs, semconv.ExceptionType)
-	rewritten := stacktext.Rewrite(text, stacktext.Rewriter{
+// texts returns the texts with names in the lines of the stack, and reports whether there are any.
+func (w *writer) texts(s *source, t exception.Texts) (named exception.Texts, changed bool) {
+	t.Stacktrace = stacktext.Rewrite(t.Stacktrace, stacktext.Rewriter{
 		Frame: func(f stacktext.Frame) ([]stacktext.Frame, bool) {
 			frames, ok := w.textFrame(s, f)
 			changed = changed || ok
@@ -34,12 +29,10 @@ func (w *writer) textException(s *source, attrs pcommon.Map, text string) {
 			return class
 		},
 	})
-	if class, ok := w.class(s, kind); ok {
-		kind, changed = class, true
+	if class, ok := w.class(s, t.Type); ok {
+		t.Type, changed = class, true
 	}
-	if changed {
-		w.done(attrs, rewritten, kind)
-	}
+	return t, changed
 }
 
 func (w *writer) textFrame(s *source, f stacktext.Frame) (frames []stacktext.Frame, ok bool) {

@@ -10,6 +10,7 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
@@ -24,19 +25,12 @@ type Image struct {
 // Images returns the native images of an attribute, by address. An image without a size, as in
 // events from MetricKit, ends where the next one starts, as in Sentry's symbolicator.
 func Images(list pcommon.Value) (images []Image) {
-	if list.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
-	for _, element := range list.Slice().All() {
-		if element.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		m := element.Map()
+	for m := range attr.Maps(list) {
 		start, ok := addressOf(m, "image_addr")
 		size, _ := addressOf(m, "image_size")
-		image := Image{ID: NativeID{DebugID: textOf(m, "debug_id")}, start: start, end: start + size, apple: textOf(m, "type") == "macho"}
-		if textOf(m, "type") == "elf" {
-			image.ID.BuildID = textOf(m, "code_id")
+		image := Image{ID: NativeID{DebugID: attr.TextOf(m, "debug_id")}, start: start, end: start + size, apple: attr.TextOf(m, "type") == "macho"}
+		if attr.TextOf(m, "type") == "elf" {
+			image.ID.BuildID = attr.TextOf(m, "code_id")
 		}
 		if ok && image.end >= start && image.ID != (NativeID{}) {
 			images = append(images, image)
@@ -55,7 +49,7 @@ func Images(list pcommon.Value) (images []Image) {
 
 // addressOf returns a number that SDKs write as 0x… or in decimal.
 func addressOf(m pcommon.Map, key string) (uint64, bool) {
-	address, err := strconv.ParseUint(textOf(m, key), 0, 64)
+	address, err := strconv.ParseUint(attr.TextOf(m, key), 0, 64)
 	return address, err == nil
 }
 

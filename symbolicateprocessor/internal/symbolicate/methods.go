@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
@@ -42,17 +43,12 @@ func (o *obfuscation) signature(e *editor, i dictionary.AttributeIndex) *proguar
 // MappingID returns the UUID of the first ProGuard mapping in the images that Sentry's SDKs report,
 // or "" if there is none.
 func MappingID(images pcommon.Value) string {
-	if images.Type() != pcommon.ValueTypeSlice {
-		return ""
-	}
-	for _, image := range images.Slice().All() {
-		if image.Type() != pcommon.ValueTypeMap || textOf(image.Map(), "type") != "proguard" {
+	for image := range attr.Maps(images) {
+		if attr.TextOf(image, "type") != "proguard" {
 			continue
 		}
-		for _, key := range []string{"uuid", "debug_id"} {
-			if id := textOf(image.Map(), key); id != "" {
-				return id
-			}
+		if id := attr.FirstText(attr.TextOf(image, "uuid"), attr.TextOf(image, "debug_id")); id != "" {
+			return id
 		}
 	}
 	return ""
@@ -61,11 +57,11 @@ func MappingID(images pcommon.Value) string {
 // MappingOf returns the ID of the ProGuard mapping that a resource states, or "": a UUID, or the
 // build of an app with Measure's SDK, which reports no UUID.
 func MappingOf(resource pcommon.Map) string {
-	if id := textOf(resource, semconv.AppDebugProguardUUID); id != "" {
+	if id := attr.TextOf(resource, semconv.AppDebugProguardUUID); id != "" {
 		return id
 	}
-	service, version, build := textOf(resource, semconv.ServiceName), textOf(resource, semconv.ServiceVersion), textOf(resource, semconv.AppBuildID)
-	if textOf(resource, semconv.TelemetrySDKName) != "measure" || version == "" || build == "" {
+	service, version, build := attr.TextOf(resource, semconv.ServiceName), attr.TextOf(resource, semconv.ServiceVersion), attr.TextOf(resource, semconv.AppBuildID)
+	if attr.TextOf(resource, semconv.TelemetrySDKName) != "measure" || version == "" || build == "" {
 		return ""
 	}
 	return BuildID(service, version, build)

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -40,7 +41,7 @@ func addressesOf(resource pcommon.Resource, scope string) addresses {
 	switch {
 	case strings.Contains(scope, "ebpf-profiler"):
 		return linked
-	case textOf(resource.Attributes(), semconv.SentryPlatform) == "android", textOf(resource.Attributes(), semconv.OSName) == "Android":
+	case attr.TextOf(resource.Attributes(), semconv.SentryPlatform) == "android", attr.TextOf(resource.Attributes(), semconv.OSName) == "Android":
 		return adjusted
 	}
 	return walked

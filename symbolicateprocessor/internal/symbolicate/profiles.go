@@ -38,6 +38,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/payload"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -273,39 +274,25 @@ func (e *editor) newSource(s *source) *source {
 
 // isNode reports whether the profiles of a resource are from Node's profiler.
 func isNode(resource pcommon.Resource) bool {
-	language := textOf(resource.Attributes(), semconv.TelemetrySDKLanguage)
-	return language == "nodejs" || language == "" && textOf(resource.Attributes(), semconv.SentryPlatform) == "node"
+	language := attr.TextOf(resource.Attributes(), semconv.TelemetrySDKLanguage)
+	return language == "nodejs" || language == "" && attr.TextOf(resource.Attributes(), semconv.SentryPlatform) == "node"
 }
 
 // Release returns the release that a resource states, as in the builds of the application, or "".
 func Release(resource pcommon.Map) string {
-	if release := textOf(resource, semconv.SentryRelease); release != "" {
+	if release := attr.TextOf(resource, semconv.SentryRelease); release != "" {
 		return release
 	}
-	return textOf(resource, semconv.ServiceVersion)
-}
-
-// textOf returns the text of an attribute, or "" if there is none.
-func textOf(m pcommon.Map, key string) string {
-	if v, ok := m.Get(key); ok {
-		return v.AsString()
-	}
-	return ""
+	return attr.TextOf(resource, semconv.ServiceVersion)
 }
 
 // DebugIDs returns the debug IDs of scripts by URL or path, from the images that Sentry's SDKs
 // report.
 func DebugIDs(images pcommon.Value) map[string]string {
-	if images.Type() != pcommon.ValueTypeSlice {
-		return nil
-	}
 	ids := map[string]string{}
-	for _, image := range images.Slice().All() {
-		if image.Type() != pcommon.ValueTypeMap {
-			continue
-		}
-		if id := textOf(image.Map(), "debug_id"); textOf(image.Map(), "type") == "sourcemap" && id != "" {
-			ids[textOf(image.Map(), "code_file")] = id
+	for image := range attr.Maps(images) {
+		if id := attr.TextOf(image, "debug_id"); attr.TextOf(image, "type") == "sourcemap" && id != "" {
+			ids[attr.TextOf(image, "code_file")] = id
 		}
 	}
 	return ids

@@ -172,12 +172,20 @@ func (s *Stacktrace) IsTree() bool {
 	return n > 0 && s.Frames[0].ParentIndex.Set && s.Frames[n-1].ParentIndex.Set
 }
 
+// Caller returns the position of the caller of a node, or -1. In a tree, callers come first.
+func (s *Stacktrace) Caller(i int) int {
+	if p := s.Frames[i].ParentIndex.Value; p >= 0 && p < int64(i) {
+		return int(p)
+	}
+	return -1
+}
+
 // IsRelative reports whether an address mode makes addresses relative to an image, as .NET does
 // ("rel:0"). Such an address means nothing without the image.
 func IsRelative(addrMode string) bool { return strings.HasPrefix(addrMode, "rel") }
 
 // StacktraceText returns a chain of exceptions as text: the thrown exception first, innermost frame
-// first, then its causes. On the wire, both are in reverse order.
+// first, then its causes. On the wire, both are in reverse order. Without frames, it returns "".
 //
 //	CheckoutError: order A-17 failed
 //	    at checkout (shop/orders.py:42)
@@ -186,12 +194,19 @@ func IsRelative(addrMode string) bool { return strings.HasPrefix(addrMode, "rel"
 //	    at reserve (shop/stock.py:9)
 func StacktraceText(chain []Exception, platform string) string {
 	var text []byte
+	frames := 0
 	for i := len(chain) - 1; i >= 0; i-- {
 		if len(text) > 0 {
 			text = append(text, "Caused by: "...)
 		}
 		text = append(append(text, chain[i].Headline()...), '\n')
-		text = appendFrames(text, chain[i].Stacktrace, platform)
+		if stack := chain[i].Stacktrace; stack != nil {
+			frames += len(stack.Frames)
+			text = appendFrames(text, stack, platform)
+		}
+	}
+	if frames == 0 {
+		return ""
 	}
 	return string(bytes.TrimSuffix(text, []byte{'\n'}))
 }
@@ -209,8 +224,7 @@ func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
 		return chain
 	}
 	for _, thread := range threads {
-		threw := thread.ID == thrown.ThreadID && thread.ID != "" || thrown.ThreadID == "" && thread.Crashed.Value
-		if threw && thread.Stacktrace != nil {
+		if thread.Threw(&thrown) && thread.Stacktrace != nil {
 			thrown.Stacktrace = thread.Stacktrace
 			return append(append([]Exception{}, chain[:len(chain)-1]...), thrown)
 		}
@@ -218,13 +232,10 @@ func WithThreadStack(chain []Exception, threads []EventThread) []Exception {
 	return chain
 }
 
-func HasFrames(chain []Exception) bool {
-	for i := range chain {
-		if chain[i].Stacktrace != nil && len(chain[i].Stacktrace.Frames) > 0 {
-			return true
-		}
-	}
-	return false
+// Threw reports whether an exception states that it is of a thread. If it states none, it is of the
+// crashed one.
+func (t *EventThread) Threw(e *Exception) bool {
+	return t.ID == e.ThreadID && t.ID != "" || e.ThreadID == "" && t.Crashed.Value
 }
 
 // Headline returns "Type: value", or whichever of the two is present.
@@ -248,11 +259,8 @@ func (e *Exception) HasHeadline(text string) bool {
 }
 
 func appendFrames(dst []byte, stack *Stacktrace, platform string) []byte {
-	switch {
-	case stack == nil:
-		return dst
-	case stack.IsTree():
-		return appendTree(dst, stack.Frames, platform)
+	if stack.IsTree() {
+		return appendTree(dst, stack, platform)
 	}
 	for i := len(stack.Frames) - 1; i >= 0; i-- {
 		dst = appendFrame(append(dst, "    at "...), &stack.Frames[i], platform)
@@ -261,7 +269,7 @@ func appendFrames(dst []byte, stack *Stacktrace, platform string) []byte {
 }
 
 func appendFrame(dst []byte, f *EventFrame, platform string) []byte {
-	dst = append(dst, frameName(f, cmp.Or(f.Platform, platform))...)
+	dst = append(dst, fullName(f, cmp.Or(f.Platform, platform))...)
 	if position := framePosition(f); position != "" {
 		dst = append(append(append(dst, " ("...), position...), ')')
 	}
@@ -274,12 +282,12 @@ func appendFrame(dst []byte, f *EventFrame, platform string) []byte {
 //	10 main (Shop)
 //	  7 loadConfiguration (Shop)
 //	  3 setupDatabase (Shop)
-func appendTree(dst []byte, frames []EventFrame, platform string) []byte {
-	depths := make([]int, len(frames))
-	for i := range frames {
-		f := &frames[i]
-		if p := f.ParentIndex.Value; p >= 0 && p < int64(i) { // a caller precedes its callees
-			depths[i] = depths[p] + 1
+func appendTree(dst []byte, tree *Stacktrace, platform string) []byte {
+	depths := make([]int, len(tree.Frames))
+	for i := range tree.Frames {
+		f := &tree.Frames[i]
+		if caller := tree.Caller(i); caller >= 0 {
+			depths[i] = depths[caller] + 1
 		}
 		dst = append(append(dst, "    "...), strings.Repeat("  ", min(depths[i], maxIndent))...)
 		if f.SampleCount.Set {
@@ -293,22 +301,24 @@ func appendTree(dst []byte, frames []EventFrame, platform string) []byte {
 // maxIndent bounds the indentation of a frame, so that the text grows with the number of frames.
 const maxIndent = 32
 
-// frameName returns the function (for Java, with its class, as in Java's own stack traces) or, if
-// there is none, the address.
-func frameName(f *EventFrame, platform string) string {
-	switch {
-	case f.Function != "" && f.Module != "" && (platform == "java" || platform == "android"):
-		return f.Module + "." + f.Function
-	case f.Function != "":
+// Name returns the function or, if there is none, the address.
+func (f *EventFrame) Name() string {
+	if f.Function != "" || !f.InstructionAddr.Set {
 		return f.Function
-	case f.InstructionAddr.Set && IsRelative(f.AddrMode):
-		return f.AddrMode + "+0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
-	case f.InstructionAddr.Set:
-		return "0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
-	case f.Module != "":
-		return f.Module
 	}
-	return "<unknown>"
+	address := "0x" + strconv.FormatUint(f.InstructionAddr.Value, 16)
+	if IsRelative(f.AddrMode) {
+		return f.AddrMode + "+" + address
+	}
+	return address
+}
+
+// fullName returns the name, for Java with its class, as in Java's own stack traces.
+func fullName(f *EventFrame, platform string) string {
+	if f.Function != "" && f.Module != "" && (platform == "java" || platform == "android") {
+		return f.Module + "." + f.Function
+	}
+	return cmp.Or(f.Name(), f.Module, "<unknown>")
 }
 
 // framePosition returns the known part of file:line:column, or the library of a native frame.

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package exception
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/collector/pdata/pcommon"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
+)
+
+// Members of the lists with a structure of their own. Tables of package event have all others.
+const (
+	memberFrames     = "frames"
+	memberStacktrace = "stacktrace"
+	memberMechanism  = "mechanism"
+	memberParent     = "parent_index"
+
+	// Symbolicated is the member with the names of a symbol file: in an exception that of its
+	// class, in a frame those of its functions, innermost first. They are none if the frame does
+	// not exist in the source code.
+	Symbolicated = "symbolicated"
+)
+
+// Put sets the exceptions, the threads and the stack of the message of an event. The texts are
+// those of the exception that was thrown, which is the last one of the chain.
+func Put(attrs pcommon.Map, e *event.ErrorEvent) {
+	if len(e.Exceptions) > 0 {
+		TextsOf(e.Exceptions, e.Threads, e.Platform).Put(attrs)
+	}
+	putAll(attrs, semconv.SentryExceptions, e.Exceptions, func(m pcommon.Map, x *event.Exception) *event.Stacktrace {
+		attr.PutMembers(m, event.Exceptions, x)
+		if x.Mechanism != nil {
+			attr.PutMembers(m.PutEmptyMap(memberMechanism), event.Mechanisms, x.Mechanism)
+		}
+		return x.Stacktrace
+	})
+	putAll(attrs, semconv.SentryThreads, e.Threads, func(m pcommon.Map, t *event.EventThread) *event.Stacktrace {
+		attr.PutMembers(m, event.EventThreads, t)
+		return t.Stacktrace
+	})
+	if e.Stacktrace != nil {
+		attr.PutText(attrs, semconv.CodeStacktrace, event.FramesText(e.Stacktrace, e.Platform))
+		putStack(attrs, semconv.SentryStacktrace, e.Stacktrace)
+	}
+}
+
+// TextsOf returns the texts of a chain, which is not empty.
+func TextsOf(chain []event.Exception, threads []event.EventThread, platform string) Texts {
+	thrown := &chain[len(chain)-1]
+	return Texts{thrown.Type, thrown.Value, event.StacktraceText(event.WithThreadStack(chain, threads), platform)}
+}
+
+func putAll[T any](attrs pcommon.Map, key string, all []T, put func(pcommon.Map, *T) *event.Stacktrace) {
+	if len(all) == 0 {
+		return
+	}
+	list := attrs.PutEmptySlice(key)
+	for i := range all {
+		m := list.AppendEmpty().SetEmptyMap()
+		if stack := put(m, &all[i]); stack != nil {
+			putStack(m, memberStacktrace, stack)
+		}
+	}
+}
+
+func putStack(in pcommon.Map, key string, stack *event.Stacktrace) {
+	m := in.PutEmptyMap(key)
+	frames := m.PutEmptySlice(memberFrames)
+	frames.EnsureCapacity(len(stack.Frames))
+	tree := stack.IsTree()
+	for i := range stack.Frames {
+		if !tree {
+			i = len(stack.Frames) - 1 - i
+		}
+		attr.PutMembers(frames.AppendEmpty().SetEmptyMap(), event.Frames, &stack.Frames[i])
+	}
+	attr.PutMembers(m, event.Stacktraces, stack)
+}
+
+// PutNames sets the functions of a frame by a symbol file.
+func PutNames(frame pcommon.Map, functions []event.EventFrame) {
+	list := frame.PutEmptySlice(Symbolicated)
+	for _, f := range functions {
+		f.Function, f.Module, f.Filename = strings.Clone(f.Function), strings.Clone(f.Module), strings.Clone(f.Filename) // of the file
+		f.Platform = ""
+		attr.PutMembers(list.AppendEmpty().SetEmptyMap(), event.Frames, &f)
+	}
+}
+
+// Exception is an exception of a list, with its map. Its stack is in Stack only.
+type Exception struct {
+	event.Exception
+	Stack *Stack // nil = none
+	Map   pcommon.Map
+}
+
+// Thread is a thread of a list. Its stack is in Stack only.
+type Thread struct {
+	event.EventThread
+	Stack *Stack // nil = none
+}
+
+// Stack is a stack in OTLP's order: the innermost frame comes first, or the frames are a tree.
+type Stack struct {
+	event.Stacktrace
+	Maps []pcommon.Map // of the frames
+	Tree bool
+}
+
+// Chain returns the exceptions of an event, the thrown one last.
+func Chain(attrs pcommon.Map) (chain []Exception) {
+	for m := range maps(attrs, semconv.SentryExceptions) {
+		x := Exception{Map: m, Stack: stackOf(m, memberStacktrace)}
+		read(m, event.Exceptions, &x.Exception)
+		if mechanism, ok := m.Get(memberMechanism); ok && mechanism.Type() == pcommon.ValueTypeMap {
+			x.Mechanism = &event.Mechanism{}
+			read(mechanism.Map(), event.Mechanisms, x.Mechanism)
+		}
+		chain = append(chain, x)
+	}
+	return chain
+}
+
+// Threads returns the threads of an event.
+func Threads(attrs pcommon.Map) (threads []Thread) {
+	for m := range maps(attrs, semconv.SentryThreads) {
+		t := Thread{Stack: stackOf(m, memberStacktrace)}
+		read(m, event.EventThreads, &t.EventThread)
+		threads = append(threads, t)
+	}
+	return threads
+}
+
+// MessageStack returns the stack of the message of an event, or nil.
+func MessageStack(attrs pcommon.Map) *Stack { return stackOf(attrs, semconv.SentryStacktrace) }
+
+// HasLists reports whether attributes have the exceptions of an event, or the stack of its message.
+func HasLists(attrs pcommon.Map) bool {
+	_, chain := attrs.Get(semconv.SentryExceptions)
+	_, stack := attrs.Get(semconv.SentryStacktrace)
+	return chain || stack
+}
+
+func stackOf(in pcommon.Map, key string) *Stack {
+	value, ok := in.Get(key)
+	if !ok || value.Type() != pcommon.ValueTypeMap {
+		return nil
+	}
+	s := &Stack{}
+	read(value.Map(), event.Stacktraces, &s.Stacktrace)
+	for m := range maps(value.Map(), memberFrames) {
+		s.Maps, s.Frames = append(s.Maps, m), append(s.Frames, event.EventFrame{})
+		read(m, event.Frames, &s.Frames[len(s.Frames)-1])
+	}
+	s.Tree = s.IsTree()
+	return s
+}
+
+// Sent returns the stack in Sentry's order.
+func (s *Stack) Sent() *event.Stacktrace {
+	if s == nil {
+		return nil
+	}
+	sent := s.Stacktrace
+	if !s.Tree {
+		sent.Frames = slices.Clone(s.Frames)
+		slices.Reverse(sent.Frames)
+	}
+	return &sent
+}
+
+// Names returns the functions of a frame by a symbol file, innermost first. It reports false if no
+// symbol file has names for it.
+func Names(frame pcommon.Map) (functions []event.EventFrame, ok bool) {
+	list, ok := frame.Get(Symbolicated)
+	if !ok || list.Type() != pcommon.ValueTypeSlice {
+		return nil, false
+	}
+	for m := range attr.Maps(list) {
+		functions = append(functions, event.EventFrame{})
+		read(m, event.Frames, &functions[len(functions)-1])
+	}
+	return functions, true
+}
+
+// read sets the fields of an object, except for those with a structure of their own.
+func read[T any](m pcommon.Map, table *event.Table[T], into *T) {
+	attr.TakeMembers(into, table, m, &attr.Scratch{})
+}
+
+func maps(in pcommon.Map, key string) iter.Seq[pcommon.Map] {
+	list, ok := in.Get(key)
+	if !ok {
+		list = none
+	}
+	return attr.Maps(list)
+}
+
+// none is a value that is not a list.
+var none = pcommon.NewValueEmpty()
