@@ -11,16 +11,17 @@ package allowance
 // Invariant: the sum of all amounts for which Spend has reported true is at most the amount that
 // the allowance had when it was made. A refusal uses nothing, so that a smaller part can still fit.
 type Allowance struct {
-	left    int
-	further func() int // nil = already in left
+	left  int
+	times int
+	size  func() int // nil = already in left
 }
 
 // Of returns an allowance of n.
 func Of(n int) Allowance { return Allowance{left: n} }
 
-// Lazily returns an allowance of n and a further amount that is slow to compute. It is computed
-// when the first one is used up, which is rare.
-func Lazily(n int, further func() int) Allowance { return Allowance{n, further} }
+// Lazily returns an allowance of n plus a multiple of a size that is slow to compute. It is computed
+// when n is used up, which is rare.
+func Lazily(n, times int, size func() int) Allowance { return Allowance{n, times, size} }
 
 // Spend uses n. It reports false, and uses nothing, if less is left.
 func (a *Allowance) Spend(n int) bool {
@@ -41,9 +42,9 @@ func (a *Allowance) Demand(n int, otherwise error) error {
 
 // Left returns the amount that is left.
 func (a *Allowance) Left() int {
-	if a.further != nil {
-		a.left += a.further()
-		a.further = nil
+	if a.size != nil {
+		a.left += a.times * a.size()
+		a.size = nil
 	}
 	return a.left
 }

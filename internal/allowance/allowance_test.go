@@ -11,12 +11,12 @@ import (
 )
 
 // TestAllowance: the amounts that are granted never exceed the allowance, a refusal uses nothing,
-// and the further amount is computed at most once, if it is needed.
+// and the size is computed at most once, if it is needed.
 func TestAllowance(t *testing.T) {
 	random := rand.New(rand.NewPCG(54, 2))
 	for range 200 {
 		first, second, computed, granted := random.IntN(50), random.IntN(50), 0, 0
-		a := Lazily(first, func() int { computed++; return second })
+		a := Lazily(first, 3, func() int { computed++; return second })
 		for range 40 {
 			n := random.IntN(20)
 			if a.Spend(n) {
@@ -24,10 +24,10 @@ func TestAllowance(t *testing.T) {
 				continue
 			}
 			assert.Equal(t, 1, computed)
-			assert.Equal(t, first+second-granted, a.Left())
+			assert.Equal(t, first+3*second-granted, a.Left())
 			assert.Greater(t, n, a.Left())
 		}
-		assert.LessOrEqual(t, granted, first+second)
+		assert.LessOrEqual(t, granted, first+3*second)
 		if granted < first {
 			assert.LessOrEqual(t, computed, 1)
 		}

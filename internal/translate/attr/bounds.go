@@ -64,5 +64,5 @@ func ExportBound(size int) int { return ExportGrowth*size + ExportOverhead }
 // Copies returns the number of bytes of a message that its output may repeat, such as resource
 // attributes on each span: half of the limit. size returns the size of the message.
 func Copies(size func() int) allowance.Allowance {
-	return allowance.Lazily(ExportOverhead/2, func() int { return ExportGrowth * size() / 2 })
+	return allowance.Lazily(ExportOverhead/2, ExportGrowth/2, size)
 }

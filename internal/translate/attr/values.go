@@ -188,8 +188,8 @@ func Maps(list pcommon.Value) iter.Seq[pcommon.Map] {
 		if list.Type() != pcommon.ValueTypeSlice {
 			return
 		}
-		for _, element := range list.Slice().All() {
-			if element.Type() == pcommon.ValueTypeMap && !yield(element.Map()) {
+		for i := range list.Slice().Len() { // All would need allocations
+			if element := list.Slice().At(i); element.Type() == pcommon.ValueTypeMap && !yield(element.Map()) {
 				return
 			}
 		}

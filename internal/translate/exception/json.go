@@ -39,7 +39,7 @@ func (l *Lists) AppendThreads(dst []byte) []byte {
 
 // Thrown returns type and value of the thrown exception, the last one in the list.
 func (l *Lists) Thrown() (thrown event.Exception) {
-	for m := range maps(l.Attributes, semconv.SentryExceptions) {
+	for m := range attr.Maps(list(l.Attributes, semconv.SentryExceptions)) {
 		thrown.Type, thrown.Value = attr.TextOf(m, "type"), attr.TextOf(m, "value")
 	}
 	return thrown
@@ -47,7 +47,7 @@ func (l *Lists) Thrown() (thrown event.Exception) {
 
 // appendMaps appends the maps of a list to the list at the end of dst.
 func appendMaps(dst []byte, in pcommon.Map, key string, members kinds) []byte {
-	for m := range maps(in, key) {
+	for m := range attr.Maps(list(in, key)) {
 		dst = appendMap(dst, m, members)
 	}
 	return dst

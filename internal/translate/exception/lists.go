@@ -3,7 +3,6 @@
 package exception
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -60,9 +59,9 @@ func putAll[T any](attrs pcommon.Map, key string, all []T, put func(pcommon.Map,
 	if len(all) == 0 {
 		return
 	}
-	list := attrs.PutEmptySlice(key)
+	to := attrs.PutEmptySlice(key)
 	for i := range all {
-		m := list.AppendEmpty().SetEmptyMap()
+		m := to.AppendEmpty().SetEmptyMap()
 		if stack := put(m, &all[i]); stack != nil {
 			putStack(m, memberStacktrace, stack)
 		}
@@ -85,11 +84,11 @@ func putStack(in pcommon.Map, key string, stack *event.Stacktrace) {
 
 // PutNames sets the functions of a frame by a symbol file.
 func PutNames(frame pcommon.Map, functions []event.EventFrame) {
-	list := frame.PutEmptySlice(Symbolicated)
+	to := frame.PutEmptySlice(Symbolicated)
 	for _, f := range functions {
 		f.Function, f.Module, f.Filename = strings.Clone(f.Function), strings.Clone(f.Module), strings.Clone(f.Filename) // of the file
 		f.Platform = ""
-		attr.PutMembers(list.AppendEmpty().SetEmptyMap(), event.Frames, &f)
+		attr.PutMembers(to.AppendEmpty().SetEmptyMap(), event.Frames, &f)
 	}
 }
 
@@ -115,7 +114,7 @@ type Stack struct {
 
 // Chain returns the exceptions of an event, the thrown one last.
 func Chain(attrs pcommon.Map) (chain []Exception) {
-	for m := range maps(attrs, semconv.SentryExceptions) {
+	for m := range attr.Maps(list(attrs, semconv.SentryExceptions)) {
 		x := Exception{Map: m, Stack: stackOf(m, memberStacktrace)}
 		read(m, event.Exceptions, &x.Exception)
 		if mechanism, ok := m.Get(memberMechanism); ok && mechanism.Type() == pcommon.ValueTypeMap {
@@ -129,7 +128,7 @@ func Chain(attrs pcommon.Map) (chain []Exception) {
 
 // Threads returns the threads of an event.
 func Threads(attrs pcommon.Map) (threads []Thread) {
-	for m := range maps(attrs, semconv.SentryThreads) {
+	for m := range attr.Maps(list(attrs, semconv.SentryThreads)) {
 		t := Thread{Stack: stackOf(m, memberStacktrace)}
 		read(m, event.EventThreads, &t.EventThread)
 		threads = append(threads, t)
@@ -154,7 +153,7 @@ func stackOf(in pcommon.Map, key string) *Stack {
 	}
 	s := &Stack{}
 	read(value.Map(), event.Stacktraces, &s.Stacktrace)
-	for m := range maps(value.Map(), memberFrames) {
+	for m := range attr.Maps(list(value.Map(), memberFrames)) {
 		s.Maps, s.Frames = append(s.Maps, m), append(s.Frames, event.EventFrame{})
 		read(m, event.Frames, &s.Frames[len(s.Frames)-1])
 	}
@@ -178,15 +177,12 @@ func (s *Stack) Sent() *event.Stacktrace {
 // Names returns the functions of a frame by a symbol file, innermost first. It reports false if no
 // symbol file has names for it.
 func Names(frame pcommon.Map) (functions []event.EventFrame, ok bool) {
-	list, ok := frame.Get(Symbolicated)
-	if !ok || list.Type() != pcommon.ValueTypeSlice {
-		return nil, false
-	}
-	for m := range attr.Maps(list) {
+	named := list(frame, Symbolicated)
+	for m := range attr.Maps(named) {
 		functions = append(functions, event.EventFrame{})
 		read(m, event.Frames, &functions[len(functions)-1])
 	}
-	return functions, true
+	return functions, named.Type() == pcommon.ValueTypeSlice
 }
 
 // read sets the fields of an object, except for those with a structure of their own.
@@ -194,12 +190,11 @@ func read[T any](m pcommon.Map, table *event.Table[T], into *T) {
 	attr.TakeMembers(into, table, m, &attr.Scratch{})
 }
 
-func maps(in pcommon.Map, key string) iter.Seq[pcommon.Map] {
-	list, ok := in.Get(key)
-	if !ok {
-		list = none
+func list(in pcommon.Map, key string) pcommon.Value {
+	if value, ok := in.Get(key); ok {
+		return value
 	}
-	return attr.Maps(list)
+	return none
 }
 
 // none is a value that is not a list.
