@@ -33,8 +33,7 @@ type faultsPage struct {
 	mu          sync.Mutex
 	accounts    map[cell]*account
 	latest      map[cell]time.Duration
-	otlp        account      // of the OTLP side of a tee
-	done        map[cell]int // number of rounds
+	otlp        account // of the OTLP side of a tee
 	damaged     map[damaged]*loss
 	unexplained []string
 }
