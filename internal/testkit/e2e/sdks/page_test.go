@@ -64,14 +64,12 @@ Notes:
 
 - **Profiling**: V1 profiles belong to a transaction. V2 is continuous profiling, which the program starts (` + "`manual`" + `) or which runs while a
   span is active (` + "`trace`" + `).
-- **Browser**: by default, all spans of a page are children of the root span, so samples are linked to the root. The test sets
-  ` + "`parentSpanIsAlwaysRootSpan: false`" + `.
+- **Browser**: the test sets ` + "`parentSpanIsAlwaysRootSpan: false`" + `; otherwise, samples are linked to the root span.
 - **Python 3.0.0b2**: a beta version. It always streams spans, and its errors have no profiler session ID (` + "`profiler_id`" + `).
-- **Node**: the SDK does not sample worker threads.
 - **Node 11.12.0 and 10.78.0, Java 8.64.0**: the newest versions in the registries. 11.1.0, 10.75.3 and 8.43.0 are the newest with a
   matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
-- **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have no profiler session ID. They are linked [under certain
-  conditions](linking.md#spans-without-a-profiler-session).
+- **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have [no profiler
+  session](linking.md#spans-without-a-profiler-session).
 - **No profiles**: Go 0.50.0, Rust, and V1 in Python 3, Node 11 and browser 11. **No logs**: Go 0.27.0.
 - **OTLP integrations**: in a second test, Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 send spans from OpenTelemetry's SDK to the
   [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors have the same trace and ` + "`service.name`" + `. Python's
@@ -79,9 +77,8 @@ Notes:
 - **OTLP integrations of PHP 4.29.0 and Ruby 6.6.2**: run once by hand, from the sources in their repositories. Spans, logs and errors have
   the same trace and service; without ` + "`OTEL_SERVICE_NAME`" + `, they have the service once the receiver has seen an error or a log. .NET was not
   run.
-- **Ruby**: the version in Debian 12, which supports neither profiles nor logs.
-- **Native**: the version in an unofficial crate from 2021, which supports neither spans nor logs. One of the errors is a crash, sent on the
-  next start.
+- **Ruby**: the version in Debian 12, which supports neither profiles nor logs. **Native**: the version in an unofficial crate from 2021,
+  which supports neither spans nor logs. One of the errors is a crash, sent on the next start.
 `
 
 // pageMobile is the text about SDKs that are not run.
