@@ -4,7 +4,7 @@
 // testdata/corpus, decoded and compressed. Original recordings in ../shared/corpus, next to the
 // repository, replace the public ones, because they have the bytes that the SDKs sent.
 //
-// docs/corpus.md describes the recordings. Command record, below, adds more.
+// testdata/corpus/README.md describes the recordings. Command record, below, adds more.
 package corpus
 
 import (

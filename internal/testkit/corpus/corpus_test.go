@@ -67,9 +67,9 @@ func encodings(t *testing.T, body []byte) {
 	}
 }
 
-// TestPage: docs/corpus.md lists every recorded SDK, and the purpose of each scenario.
+// TestPage: testdata/corpus/README.md lists every recorded SDK, and the purpose of each scenario.
 func TestPage(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, "docs", "corpus.md"))
+	page, err := os.ReadFile(filepath.Join(root, "testdata", "corpus", "README.md"))
 	require.NoError(t, err)
 	archives, err := filepath.Glob(filepath.Join(Public(root), "*", "*.tar.zst"))
 	require.NoError(t, err)

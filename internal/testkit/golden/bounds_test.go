@@ -29,7 +29,7 @@ var (
 		`the limit is [0-9]|uses? up to|exceeds [0-9]|receives [0-9]+ if|keeps the last`)
 	// unpromising matches documents with measurements, and those of others.
 	unpromising = regexp.MustCompile(`testdata/|assets/|^(CHANGELOG|CONTRIBUTING|\.github/|examples/|packaging/)|` +
-		`^docs/(attacks|compatibility|corpus|faults|load|performance)\.md$`)
+		`^docs/(attacks|compatibility|faults|load|performance)\.md$`)
 	attackLine = regexp.MustCompile(`^(\S+) (Test\w+)(/[^:]+)?: \S`)
 )
 

@@ -34,7 +34,7 @@ func AndroidTraces(t testing.TB) map[string][]byte {
 	for name, file := range map[string]string{RecordedTrace: "art-trace-regular.trace.gz", RecordedTrace + streaming: "art-trace-streaming.trace.gz"} {
 		file, err := os.Open(filepath.Join(Root(t), "..", "shared", "corpus", "android", file))
 		if os.IsNotExist(err) {
-			t.Logf("without the %s trace: see docs/corpus.md", name)
+			t.Logf("without the %s trace: see testdata/corpus/README.md", name)
 			continue
 		}
 		require.NoError(t, err)

@@ -5,7 +5,7 @@
 //
 //	go run ./internal/testkit/corpus/record FOLDER
 //
-// docs/corpus.md describes the form of FOLDER.
+// testdata/corpus/README.md describes the form of FOLDER.
 package main
 
 import (
