@@ -76,7 +76,7 @@ type segment struct {
 
 // builder collects the content of a table.
 type builder struct {
-	*interner
+	*symbols.Interner
 	work     *symbols.Work
 	err      error  // of work
 	claimed  int64  // bytes of memory
@@ -98,8 +98,8 @@ type load struct{ offset, address, size uint64 }
 // newBuilder returns a builder for a file of a size. It must be closed.
 func newBuilder(work *symbols.Work, size int64) *builder {
 	size = min(maxBuilt, 2*size+sharedSlack) // compressed sections are larger than the file
-	b := &builder{interner: newInterner(), work: work, limit: size}
-	b.text = append(reserve[byte](b, size), 0)
+	b := &builder{work: work, limit: size}
+	b.Interner = symbols.NewInterner(reserve[byte](b, size))
 	b.sites = append(reserve[site](b, size/entryBytes), site{})
 	b.segments = reserve[segment](b, size/entryBytes)
 	return b
@@ -134,7 +134,7 @@ func (b *builder) check(u *unit) error {
 	if b.err != nil {
 		return b.err
 	}
-	table := int64(len(b.text)+4*len(b.slots)) + entryBytes*int64(len(b.sites)+len(b.segments)+len(b.symbols))
+	table := int64(len(b.Text)) + b.TableBytes() + entryBytes*int64(len(b.sites)+len(b.segments)+len(b.symbols))
 	if table > maxBuilt {
 		return ErrTooLarge
 	}
@@ -154,10 +154,16 @@ func (b *builder) check(u *unit) error {
 	return nil
 }
 
+type ref = symbols.Ref
+
 // ref returns the place of a string.
 func (b *builder) ref(s string) ref {
-	b.step(min(len(s), maxName) / bytesPerStep)
-	return b.interner.ref(s)
+	s = s[:min(len(s), maxName)]
+	b.step(len(s) / bytesPerStep)
+	if len(b.Text) > maxBuilt { // check reports that it is too large
+		return 0
+	}
+	return b.Intern(s)
 }
 
 // bytesPerStep is the number of bytes of a text that are hashed, compared or copied in a step.

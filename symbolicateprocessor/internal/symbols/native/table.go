@@ -62,7 +62,7 @@ func (b *builder) write(to io.Writer) error {
 	if rows == 0 && b.err == nil {
 		return ErrEmpty
 	}
-	body.Write(b.text)
+	body.Write(b.Text)
 	names, size, err := b.writeNames(body)
 	if err != nil {
 		return err
@@ -94,10 +94,10 @@ func (b *builder) writeNames(to io.Writer) (names demangledNames, size uint32, e
 	}
 	slices.SortFunc(all, func(x, y ref) int { return b.compared(cmp.Compare(x, y)) })
 	d := newDemangler(b.work, b.limit)
-	size = uint32(len(b.text))
+	size = uint32(len(b.Text))
 	var record []byte
 	for _, raw := range slices.Compact(all) {
-		name := b.get(raw)
+		name := b.Get(raw)
 		shown, err := d.demangle(name)
 		if err != nil {
 			return names, 0, err

@@ -38,7 +38,7 @@ func (m *Mapping) Lookup(dst []symbols.Frame, p Place) ([]symbols.Frame, symbols
 	}
 	for _, f := range common {
 		dst = append(dst, symbols.Frame{
-			Function: m.strings.get(f.class) + "." + m.strings.get(f.name),
+			Function: m.strings.Get(f.class) + "." + m.strings.Get(f.name),
 			File:     m.file(c, f.class),
 			Line:     f.at(p.Line),
 		})
@@ -49,7 +49,7 @@ func (m *Mapping) Lookup(dst []symbols.Frame, p Place) ([]symbols.Frame, symbols
 // unlisted returns the frame of a method about which the mapping says only the class.
 func (m *Mapping) unlisted(c class, p Place) symbols.Frame {
 	method := strings.ToValidUTF8(p.Method[:min(len(p.Method), maxName)], "")
-	return symbols.Frame{Function: m.strings.get(c.original) + "." + method, File: m.file(c, c.original), Line: max(p.Line, 0)}
+	return symbols.Frame{Function: m.strings.Get(c.original) + "." + method, File: m.file(c, c.original), Line: max(p.Line, 0)}
 }
 
 // chain is an alternative: a function and the functions inlined into it, innermost first.

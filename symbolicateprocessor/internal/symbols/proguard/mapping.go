@@ -5,6 +5,8 @@ package proguard
 import (
 	"sort"
 	"unsafe"
+
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
 // Mapping is a mapping file in memory, without pointers per class or member. It uses a sixth to a
@@ -14,7 +16,7 @@ type Mapping struct {
 	// compiler writes.
 	Unreadable int
 
-	strings stringTable
+	strings symbols.Strings
 	classes []class  // sorted by the obfuscated name
 	files   []uint32 // indices of classes that have a source file or are synthesized, sorted by the original name's ref
 	methods []method // of all classes, see class.methods
@@ -43,7 +45,7 @@ type span struct{ from, to uint32 }
 
 // Bytes returns the approximate memory of the mapping.
 func (m *Mapping) Bytes() int64 {
-	bytes := int64(cap(m.strings.text)) + int64(cap(m.members)) + 4*int64(cap(m.files)) + sizeOf(m.classes) + sizeOf(m.methods) + sizeOf(m.pairs) + sizeOf(m.rules)
+	bytes := int64(cap(m.strings.Text)) + int64(cap(m.members)) + 4*int64(cap(m.files)) + sizeOf(m.classes) + sizeOf(m.methods) + sizeOf(m.pairs) + sizeOf(m.rules)
 	for _, method := range m.large {
 		bytes += method.bytes()
 	}
@@ -55,13 +57,13 @@ func sizeOf[T any](list []T) int64 { return int64(cap(list)) * int64(unsafe.Size
 // Class returns the original name of a class, for the types of exceptions.
 func (m *Mapping) Class(obfuscated string) (original string, ok bool) {
 	c, ok := m.class(obfuscated)
-	return m.strings.get(c.original), ok
+	return m.strings.Get(c.original), ok
 }
 
 func (m *Mapping) class(obfuscated string) (class, bool) {
-	i := sort.Search(len(m.classes), func(i int) bool { return m.strings.get(m.classes[i].obfuscated) > obfuscated })
+	i := sort.Search(len(m.classes), func(i int) bool { return m.strings.Get(m.classes[i].obfuscated) > obfuscated })
 	// If a file has a class twice, the last one counts.
-	if i == 0 || m.strings.get(m.classes[i-1].obfuscated) != obfuscated {
+	if i == 0 || m.strings.Get(m.classes[i-1].obfuscated) != obfuscated {
 		return class{}, false
 	}
 	return m.classes[i-1], true

@@ -127,8 +127,8 @@ func (c *cursor) member() (m member) {
 // method returns the method of a class with an obfuscated name.
 func (m *Mapping) method(c class, obfuscated string) (found method, ok bool) {
 	methods := m.methods[c.methods.from:c.methods.to]
-	i := sort.Search(len(methods), func(i int) bool { return m.strings.get(methods[i].name) >= obfuscated })
-	if i == len(methods) || m.strings.get(methods[i].name) != obfuscated {
+	i := sort.Search(len(methods), func(i int) bool { return m.strings.Get(methods[i].name) >= obfuscated })
+	if i == len(methods) || m.strings.Get(methods[i].name) != obfuscated {
 		return method{}, false
 	}
 	return methods[i], true

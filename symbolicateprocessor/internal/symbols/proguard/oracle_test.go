@@ -187,7 +187,7 @@ func compareSymbolic(m *Mapping, p Place, want symbolicResult) (difference strin
 			if c, _ := m.class(p.Class); slices.ContainsFunc(m.slowMembers(c, p.Method), func(f member) bool { return f.lines.to == 0 }) {
 				return "remap_method leaves out members without lines", true
 			}
-			outermost := func(x chain) bool { return m.strings.get(x[len(x)-1].name) != *want.Method }
+			outermost := func(x chain) bool { return m.strings.Get(x[len(x)-1].name) != *want.Method }
 			if c, _ := m.class(p.Class); status == symbols.Ambiguous && !slices.ContainsFunc(m.slowAlternatives(c, p), outermost) {
 				return "merged classes", true
 			}
@@ -309,10 +309,10 @@ func compareRetrace(m *Mapping, p Place, want retraceResult) (difference string,
 		return "outlines are left out", true
 	}
 	c, _ := m.class(p.Class)
-	if m.strings.get(c.file) == syntheticFile {
+	if m.strings.Get(c.file) == syntheticFile {
 		for _, alternative := range want {
 			for i, f := range alternative {
-				alternative[i] = strings.ReplaceAll(f, "("+syntheticFile, "("+outerClass(m.strings.get(c.original)))
+				alternative[i] = strings.ReplaceAll(f, "("+syntheticFile, "("+outerClass(m.strings.Get(c.original)))
 			}
 		}
 	}

@@ -27,7 +27,7 @@ var Limits = symbols.Limits{Steps: 32, Memory: 4}
 
 // Read reads a mapping file, within the limits of the work. It holds only the result in memory.
 func Read(work *symbols.Work, file io.Reader) (*Mapping, error) {
-	r := reader{interner: newInterner(), work: work, large: map[uint32]*largeMethod{}}
+	r := reader{Interner: symbols.NewInterner(nil), work: work, large: map[uint32]*largeMethod{}}
 	for lines := bufio.NewReaderSize(file, maxLine); ; {
 		line, err := lines.ReadSlice('\n')
 		if failure := r.account(len(line)); failure != nil {
@@ -39,7 +39,7 @@ func Read(work *symbols.Work, file io.Reader) (*Mapping, error) {
 		} else {
 			r.line(bytes.TrimRight(line, "\r\n \t"))
 		}
-		if max(len(r.text), len(r.out), len(r.encoded)) > maxEncoded {
+		if max(len(r.Text), len(r.out), len(r.encoded)) > maxEncoded {
 			return nil, fmt.Errorf("ProGuard mapping: needs more than %d bytes in memory", maxEncoded)
 		}
 		if errors.Is(err, io.EOF) {
@@ -69,7 +69,7 @@ func skipLine(lines *bufio.Reader) error {
 
 // reader has the class that is being read, and the encoded classes before it.
 type reader struct {
-	*interner
+	*symbols.Interner
 	work    *symbols.Work
 	claimed int64
 
@@ -92,6 +92,11 @@ type reader struct {
 	encoded      []byte
 }
 
+type ref = symbols.Ref
+
+// ref returns the place of a string, which is copied if it is new.
+func (r *reader) ref(s []byte) ref { return r.Intern(unsafe.String(unsafe.SliceData(s), len(s))) }
+
 // target is the kind of line that annotations belong to.
 type target uint8
 
@@ -112,8 +117,8 @@ func (r *reader) account(line int) error {
 	if err := r.work.Step(2 * line); err != nil {
 		return err
 	}
-	lists := int64(len(r.text)) + int64(len(r.out)) + int64(len(r.encoded)) + lengthOf(r.classes) + lengthOf(r.methods) + lengthOf(r.pairs) + lengthOf(r.rules) + lengthOf(r.spans)
-	needed := 2*(lists+int64(line)) + 3*lengthOf(r.slots) + r.largeBytes
+	lists := int64(len(r.Text)) + int64(len(r.out)) + int64(len(r.encoded)) + lengthOf(r.classes) + lengthOf(r.methods) + lengthOf(r.pairs) + lengthOf(r.rules) + lengthOf(r.spans)
+	needed := 2*(lists+int64(line)) + 3*r.TableBytes() + r.largeBytes
 	if needed <= r.claimed {
 		return nil
 	}
@@ -269,7 +274,7 @@ func cutLast(text []byte, separator string) (before, after []byte, ok bool) {
 func (r *reader) endMember() {
 	if r.annotates == theMember {
 		if len(r.pendingRules) > 0 {
-			slices.SortStableFunc(r.pendingRules, func(a, b rewrite) int { return strings.Compare(r.get(a.throws), r.get(b.throws)) })
+			slices.SortStableFunc(r.pendingRules, func(a, b rewrite) int { return strings.Compare(r.Get(a.throws), r.Get(b.throws)) })
 			r.pending.rewrites = appendSpan(&r.rules, r.pendingRules) // of several for an exception, the first one counts
 			r.pending.flags |= hasRewrites
 		}
@@ -302,7 +307,7 @@ func (r *reader) endClass() {
 	}
 	c.methods.to = uint32(len(r.methods))
 	methods := r.methods[c.methods.from:]
-	slices.SortFunc(methods, func(a, b method) int { return strings.Compare(r.get(a.name), r.get(b.name)) })
+	slices.SortFunc(methods, func(a, b method) int { return strings.Compare(r.Get(a.name), r.Get(b.name)) })
 	r.spans, r.encoded, r.annotated = r.spans[:0], r.encoded[:0], false
 }
 
@@ -337,14 +342,14 @@ func (r *reader) endMethod(c class, encoded []encodedMember) {
 // mapping sorts the classes.
 func (r *reader) mapping() (*Mapping, error) {
 	m := &Mapping{
-		Unreadable: r.unreadable, strings: stringTable{slices.Clone(r.text)}, classes: slices.Clone(r.classes), members: slices.Clone(r.out),
+		Unreadable: r.unreadable, strings: symbols.Strings{Text: slices.Clone(r.Text)}, classes: slices.Clone(r.classes), members: slices.Clone(r.out),
 		methods: slices.Clone(r.methods), pairs: slices.Clone(r.pairs), rules: slices.Clone(r.rules), large: r.large,
 	}
 	if err := r.work.Step(len(m.classes) * bits.Len(uint(len(m.classes)))); err != nil {
 		return nil, err
 	}
 	slices.SortStableFunc(m.classes, func(a, b class) int {
-		return strings.Compare(m.strings.get(a.obfuscated), m.strings.get(b.obfuscated))
+		return strings.Compare(m.strings.Get(a.obfuscated), m.strings.Get(b.obfuscated))
 	})
 	for i, c := range m.classes {
 		if c.file != 0 || c.synthesized {

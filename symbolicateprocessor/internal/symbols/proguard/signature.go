@@ -33,7 +33,7 @@ func (m *Mapping) Signature(descriptor string) *Signature {
 func withSignature[T any](m *Mapping, list []T, function func(T) member, s *Signature) []T {
 	residual := filtered(list, func(x T) bool {
 		r := function(x).residual
-		return r != 0 && m.strings.get(r) == s.descriptor
+		return r != 0 && m.strings.Get(r) == s.descriptor
 	})
 	if len(residual) > 0 {
 		return residual
@@ -41,7 +41,7 @@ func withSignature[T any](m *Mapping, list []T, function func(T) member, s *Sign
 	if s.whole == "" {
 		return list
 	}
-	signature := func(x T) string { return m.strings.get(function(x).signature) }
+	signature := func(x T) string { return m.strings.Get(function(x).signature) }
 	list = preferred(list, func(x T) bool { return strings.HasSuffix(signature(x), s.parameters) })
 	return preferred(list, func(x T) bool { return signature(x) == s.whole })
 }

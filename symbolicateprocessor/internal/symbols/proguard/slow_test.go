@@ -109,7 +109,7 @@ func (m *Mapping) every(c class, p Place, x chain) []symbols.Frame {
 			original = f.class
 		}
 		frames[i] = symbols.Frame{
-			Function: m.strings.get(original) + "." + m.strings.get(f.name),
+			Function: m.strings.Get(original) + "." + m.strings.Get(f.name),
 			File:     m.file(c, original),
 			Line:     f.line(p.Line),
 		}

@@ -13,14 +13,14 @@ const syntheticFile = "R8$$SyntheticClass"
 // file returns the source file of an original class: from its annotation, otherwise the file in
 // which a compiler expects the class. The extension is that of the section's file.
 func (m *Mapping) file(section class, original ref) string {
-	name := m.strings.get(original)
+	name := m.strings.Get(original)
 	if annotated, ok := m.annotated(original); ok && annotated.file != 0 {
-		if file := m.strings.get(annotated.file); file != syntheticFile {
+		if file := m.strings.Get(annotated.file); file != syntheticFile {
 			return file
 		}
 		return outerClass(name)
 	}
-	return derivedFile(name, path.Ext(m.strings.get(section.file)))
+	return derivedFile(name, path.Ext(m.strings.Get(section.file)))
 }
 
 // derivedFile returns the file of a class: Foo.java for a.b.Foo$1; Foo.kt for the class FooKt that

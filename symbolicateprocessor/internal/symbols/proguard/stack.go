@@ -76,8 +76,8 @@ func (m *Mapping) removed(thrown string, p Place) (count int) {
 	descriptor := "L" + strings.ReplaceAll(thrown, ".", "/") + ";"
 	m.eachMember(p, func(f member) bool {
 		rules := m.rules[f.rewrites.from:f.rewrites.to]
-		i := sort.Search(len(rules), func(i int) bool { return m.strings.get(rules[i].throws) >= descriptor })
-		if i == len(rules) || m.strings.get(rules[i].throws) != descriptor {
+		i := sort.Search(len(rules), func(i int) bool { return m.strings.Get(rules[i].throws) >= descriptor })
+		if i == len(rules) || m.strings.Get(rules[i].throws) != descriptor {
 			return true
 		}
 		count = int(min(rules[i].remove, maxMembers))
