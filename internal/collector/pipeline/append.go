@@ -9,46 +9,41 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// appendable is the data of every signal but profiles: each message of profiles has its own
-// dictionary, so appending one would renumber every index.
-type appendable interface {
-	size() int
-	append(next appendable)
-}
-
 // Size returns the size of a message as protobuf, in bytes. It is not for profiles.
-func (m Message) Size() int { return m.data.(appendable).size() }
+func (m Message) Size() int {
+	switch data := m.data.(type) {
+	case ptrace.Traces:
+		return new(ptrace.ProtoMarshaler).TracesSize(data)
+	case plog.Logs:
+		return new(plog.ProtoMarshaler).LogsSize(data)
+	}
+	return new(pmetric.ProtoMarshaler).MetricsSize(m.data.(pmetric.Metrics))
+}
 
 // Append moves the content of another message of the same signal to the end of m, without repeating
-// a resource or scope that is equal to the last one there. It is not for profiles.
-func (m Message) Append(next Message) { m.data.(appendable).append(next.data.(appendable)) }
-
-func (d traces) size() int  { return new(ptrace.ProtoMarshaler).TracesSize(d.Traces) }
-func (d logs) size() int    { return new(plog.ProtoMarshaler).LogsSize(d.Logs) }
-func (d metrics) size() int { return new(pmetric.ProtoMarshaler).MetricsSize(d.Metrics) }
-
-func (d traces) append(next appendable) {
-	join(d.ResourceSpans(), next.(traces).ResourceSpans(), equalResources, func(d, next ptrace.ResourceSpans) {
-		join(d.ScopeSpans(), next.ScopeSpans(), equalScopes, func(d, next ptrace.ScopeSpans) {
-			next.Spans().MoveAndAppendTo(d.Spans())
+// a resource or scope that is equal to the last one there. It is not for profiles: each message of
+// profiles has its own dictionary, so appending one would renumber every index.
+func (m Message) Append(next Message) {
+	switch data := m.data.(type) {
+	case ptrace.Traces:
+		join(data.ResourceSpans(), next.data.(ptrace.Traces).ResourceSpans(), equalResources, func(d, next ptrace.ResourceSpans) {
+			join(d.ScopeSpans(), next.ScopeSpans(), equalScopes, func(d, next ptrace.ScopeSpans) {
+				next.Spans().MoveAndAppendTo(d.Spans())
+			})
 		})
-	})
-}
-
-func (d logs) append(next appendable) {
-	join(d.ResourceLogs(), next.(logs).ResourceLogs(), equalResources, func(d, next plog.ResourceLogs) {
-		join(d.ScopeLogs(), next.ScopeLogs(), equalScopes, func(d, next plog.ScopeLogs) {
-			next.LogRecords().MoveAndAppendTo(d.LogRecords())
+	case plog.Logs:
+		join(data.ResourceLogs(), next.data.(plog.Logs).ResourceLogs(), equalResources, func(d, next plog.ResourceLogs) {
+			join(d.ScopeLogs(), next.ScopeLogs(), equalScopes, func(d, next plog.ScopeLogs) {
+				next.LogRecords().MoveAndAppendTo(d.LogRecords())
+			})
 		})
-	})
-}
-
-func (d metrics) append(next appendable) {
-	join(d.ResourceMetrics(), next.(metrics).ResourceMetrics(), equalResources, func(d, next pmetric.ResourceMetrics) {
-		join(d.ScopeMetrics(), next.ScopeMetrics(), equalScopes, func(d, next pmetric.ScopeMetrics) {
-			next.Metrics().MoveAndAppendTo(d.Metrics())
+	case pmetric.Metrics:
+		join(data.ResourceMetrics(), next.data.(pmetric.Metrics).ResourceMetrics(), equalResources, func(d, next pmetric.ResourceMetrics) {
+			join(d.ScopeMetrics(), next.ScopeMetrics(), equalScopes, func(d, next pmetric.ScopeMetrics) {
+				next.Metrics().MoveAndAppendTo(d.Metrics())
+			})
 		})
-	})
+	}
 }
 
 // list is a list of resources or scopes with their data.

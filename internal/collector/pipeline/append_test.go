@@ -67,7 +67,7 @@ var signals = []struct {
 		}
 		return Traces(data)
 	}, func(m Message) (c content) {
-		for _, r := range m.data.(traces).ResourceSpans().All() {
+		for _, r := range m.data.(ptrace.Traces).ResourceSpans().All() {
 			c.resources++
 			for _, s := range r.ScopeSpans().All() {
 				c.add(originOf(r.Resource(), r.SchemaUrl(), s.Scope(), s.SchemaUrl()), s.Spans().Len(), func(i int) string { return s.Spans().At(i).Name() })
@@ -87,7 +87,7 @@ var signals = []struct {
 		}
 		return Logs(data)
 	}, func(m Message) (c content) {
-		for _, r := range m.data.(logs).ResourceLogs().All() {
+		for _, r := range m.data.(plog.Logs).ResourceLogs().All() {
 			c.resources++
 			for _, s := range r.ScopeLogs().All() {
 				c.add(originOf(r.Resource(), r.SchemaUrl(), s.Scope(), s.SchemaUrl()), s.LogRecords().Len(), func(i int) string { return s.LogRecords().At(i).EventName() })
@@ -107,7 +107,7 @@ var signals = []struct {
 		}
 		return Metrics(data)
 	}, func(m Message) (c content) {
-		for _, r := range m.data.(metrics).ResourceMetrics().All() {
+		for _, r := range m.data.(pmetric.Metrics).ResourceMetrics().All() {
 			c.resources++
 			for _, s := range r.ScopeMetrics().All() {
 				c.add(originOf(r.Resource(), r.SchemaUrl(), s.Scope(), s.SchemaUrl()), s.Metrics().Len(), func(i int) string { return s.Metrics().At(i).Name() })

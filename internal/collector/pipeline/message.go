@@ -9,83 +9,60 @@ import (
 	"go.opentelemetry.io/collector/pdata/pmetric"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 )
 
 // Message is OTLP data of one signal.
 type Message struct {
 	Signal Signal
-	data   interface {
-		send(context.Context, *Pipelines) error
-	}
+	data   any
+	send   func(context.Context, *Pipelines) error
 }
-
-// Profiles returns a message of profiles.
-func Profiles(data pprofile.Profiles) Message { return Message{SignalProfiles, profiles{data}} }
-
-// Traces returns a message of spans.
-func Traces(data ptrace.Traces) Message { return Message{SignalTraces, traces{data}} }
-
-// Logs returns a message of log records.
-func Logs(data plog.Logs) Message { return Message{SignalLogs, logs{data}} }
-
-// Metrics returns a message of data points.
-func Metrics(data pmetric.Metrics) Message { return Message{SignalMetrics, metrics{data}} }
 
 // Data returns the content: pprofile.Profiles, ptrace.Traces, plog.Logs or pmetric.Metrics.
-func (m Message) Data() any {
-	switch data := m.data.(type) {
-	case profiles:
-		return data.Profiles
-	case traces:
-		return data.Traces
-	case logs:
-		return data.Logs
-	}
-	return m.data.(metrics).Metrics
+func (m Message) Data() any { return m.data }
+
+// Profiles returns a message of profiles.
+func Profiles(data pprofile.Profiles) Message {
+	return Message{SignalProfiles, data, func(ctx context.Context, p *Pipelines) error {
+		return send(ctx, p, SignalProfiles, data, p.Scrubber.Profiles, data.SampleCount, p.obsreport.StartProfilesOp,
+			p.Profiles.ConsumeProfiles, p.obsreport.EndProfilesOp)
+	}}
 }
 
-type (
-	profiles struct{ pprofile.Profiles }
-	traces   struct{ ptrace.Traces }
-	logs     struct{ plog.Logs }
-	metrics  struct{ pmetric.Metrics }
-)
-
-// The four methods do the same: scrub, consume, and report the operation as all receivers do. They
-// read the size first, because consumers may change the data.
-
-func (d profiles) send(ctx context.Context, p *Pipelines) error {
-	p.scrubbed(ctx, SignalProfiles, p.Scrubber.Profiles(d.Profiles))
-	n := d.SampleCount()
-	ctx = p.obsreport.StartProfilesOp(ctx)
-	err := p.Profiles.ConsumeProfiles(ctx, d.Profiles)
-	p.obsreport.EndProfilesOp(ctx, p.format, n, err)
-	return err
+// Traces returns a message of spans.
+func Traces(data ptrace.Traces) Message {
+	return Message{SignalTraces, data, func(ctx context.Context, p *Pipelines) error {
+		return send(ctx, p, SignalTraces, data, p.Scrubber.Traces, data.SpanCount, p.obsreport.StartTracesOp,
+			p.Traces.ConsumeTraces, p.obsreport.EndTracesOp)
+	}}
 }
 
-func (d traces) send(ctx context.Context, p *Pipelines) error {
-	p.scrubbed(ctx, SignalTraces, p.Scrubber.Traces(d.Traces))
-	n := d.SpanCount()
-	ctx = p.obsreport.StartTracesOp(ctx)
-	err := p.Traces.ConsumeTraces(ctx, d.Traces)
-	p.obsreport.EndTracesOp(ctx, p.format, n, err)
-	return err
+// Logs returns a message of log records.
+func Logs(data plog.Logs) Message {
+	return Message{SignalLogs, data, func(ctx context.Context, p *Pipelines) error {
+		return send(ctx, p, SignalLogs, data, p.Scrubber.Logs, data.LogRecordCount, p.obsreport.StartLogsOp,
+			p.Logs.ConsumeLogs, p.obsreport.EndLogsOp)
+	}}
 }
 
-func (d logs) send(ctx context.Context, p *Pipelines) error {
-	p.scrubbed(ctx, SignalLogs, p.Scrubber.Logs(d.Logs))
-	n := d.LogRecordCount()
-	ctx = p.obsreport.StartLogsOp(ctx)
-	err := p.Logs.ConsumeLogs(ctx, d.Logs)
-	p.obsreport.EndLogsOp(ctx, p.format, n, err)
-	return err
+// Metrics returns a message of data points.
+func Metrics(data pmetric.Metrics) Message {
+	return Message{SignalMetrics, data, func(ctx context.Context, p *Pipelines) error {
+		return send(ctx, p, SignalMetrics, data, p.Scrubber.Metrics, data.DataPointCount, p.obsreport.StartMetricsOp,
+			p.Metrics.ConsumeMetrics, p.obsreport.EndMetricsOp)
+	}}
 }
 
-func (d metrics) send(ctx context.Context, p *Pipelines) error {
-	p.scrubbed(ctx, SignalMetrics, p.Scrubber.Metrics(d.Metrics))
-	n := d.DataPointCount()
-	ctx = p.obsreport.StartMetricsOp(ctx)
-	err := p.Metrics.ConsumeMetrics(ctx, d.Metrics)
-	p.obsreport.EndMetricsOp(ctx, p.format, n, err)
+// send scrubs and delivers a message, and reports the operation as all receivers do. It reads the
+// size first, because consumers may change the data.
+func send[D any](ctx context.Context, p *Pipelines, s Signal, data D, clean func(D) scrub.Counts, size func() int, start func(context.Context) context.Context,
+	consume func(context.Context, D) error, end func(context.Context, string, int, error)) error {
+	p.scrubbed(ctx, s, clean(data))
+	n := size()
+	ctx = start(ctx)
+	err := consume(ctx, data)
+	end(ctx, p.format, n, err)
 	return err
 }

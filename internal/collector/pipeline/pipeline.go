@@ -145,7 +145,7 @@ func (p *Pipelines) Send(ctx context.Context, m Message) (o Outcome, reason stri
 	if p.closed.Load() { // the consumers may have been shut down
 		return Refused, ReasonShuttingDown
 	}
-	err := m.data.send(ctx, p)
+	err := m.send(ctx, p)
 	p.breakers[m.Signal].Report(ctx, err, p.Now())
 	switch {
 	case err == nil:
