@@ -18,7 +18,7 @@ var componentType = component.MustNewType("measure")
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the receiver.
-func NewFactory() xreceiver.Factory {
+func NewFactory() receiver.Factory {
 	return xreceiver.NewFactory(componentType, createDefaultConfig,
 		xreceiver.WithProfiles(createProfiles, stability),
 		xreceiver.WithTraces(createTraces, stability),

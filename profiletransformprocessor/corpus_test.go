@@ -29,6 +29,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/spanlinktest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
@@ -176,7 +177,7 @@ func receive(t *testing.T, h *harness, requests []golden.Request) (sent []messag
 	f := sentryreceiver.NewFactory()
 	cfg := f.CreateDefaultConfig()
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"endpoint": address}).Unmarshal(cfg))
-	profiles, err := f.CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, profilesTap{h.profiles, &sent})
+	profiles, err := f.(xreceiver.Factory).CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, profilesTap{h.profiles, &sent})
 	require.NoError(t, err)
 	traces, err := f.CreateTraces(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, tracesTap{h.traces, &sent})
 	require.NoError(t, err)

@@ -60,7 +60,7 @@ func startWith(t *testing.T, config string, store *memoryStorage) *harness {
 	}
 	set := h.settings()
 	set.Logger = zap.New(core)
-	h.profiles, err = NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
+	h.profiles, err = createProfiles(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.traces, err = NewFactory().CreateTraces(t.Context(), set, cfg, h.passed)
 	require.NoError(t, err)

@@ -22,9 +22,9 @@ func TestOnePipelineOnly(t *testing.T) {
 		"profiles": func(h *harness, cfg *Config, logger *zap.Logger) []component.Component {
 			set := h.settings()
 			set.Logger = logger
-			one, err := NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
+			one, err := createProfiles(t.Context(), set, cfg, h.sink)
 			require.NoError(t, err)
-			two, err := NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
+			two, err := createProfiles(t.Context(), set, cfg, h.sink)
 			require.NoError(t, err)
 			h.profiles = one
 			return []component.Component{one, two}

@@ -255,7 +255,7 @@ func TestLifecycle(t *testing.T) {
 	var before *linking
 	for range 2 { // the same configuration again, as after a reload
 		h := &harness{metrics: componenttest.NewTelemetry(), store: newMemoryStorage()}
-		profiles, err := NewFactory().CreateProfiles(ctx, h.settings(), cfg, consumertest.NewNop())
+		profiles, err := createProfiles(ctx, h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
 		traces, err := NewFactory().CreateTraces(ctx, h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
@@ -270,7 +270,7 @@ func TestLifecycle(t *testing.T) {
 		require.NoError(t, h.metrics.Shutdown(ctx))
 	}
 	h := &harness{metrics: componenttest.NewTelemetry()}
-	profiles, err := NewFactory().CreateProfiles(ctx, h.settings(), cfg, consumertest.NewNop())
+	profiles, err := createProfiles(ctx, h.settings(), cfg, consumertest.NewNop())
 	require.NoError(t, err)
 	require.NoError(t, profiles.Shutdown(ctx), "without Start")
 	require.NoError(t, h.metrics.Shutdown(ctx))

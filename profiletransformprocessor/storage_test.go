@@ -190,7 +190,7 @@ func TestStorageThatDoesNotOpen(t *testing.T) {
 		require.NoError(t, err)
 		h := &harness{metrics: componenttest.NewTelemetry(), store: newMemoryStorage()}
 		h.store.unread = "range"
-		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
+		profiles, err := createProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
 		traces, err := NewFactory().CreateTraces(t.Context(), h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
@@ -210,7 +210,7 @@ func TestStorageOfTwoPipelines(t *testing.T) {
 	h := start(t, "")
 	var all []component.Component
 	for range 2 {
-		profiles, err := NewFactory().CreateProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
+		profiles, err := createProfiles(t.Context(), h.settings(), cfg, consumertest.NewNop())
 		require.NoError(t, err)
 		all = append(all, profiles)
 	}

@@ -16,6 +16,7 @@ import (
 	"go.opentelemetry.io/collector/consumer"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
@@ -143,7 +144,7 @@ func recorded(t *testing.T, keep func(pprofile.Profiles)) (send func(path string
 	f := sentryreceiver.NewFactory()
 	cfg := f.CreateDefaultConfig()
 	require.NoError(t, confmap.NewFromStringMap(map[string]any{"endpoint": address}).Unmarshal(cfg))
-	receiver, err := f.CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, profilesConsumer(keep))
+	receiver, err := f.(xreceiver.Factory).CreateProfiles(t.Context(), receivertest.NewNopSettings(f.Type()), cfg, profilesConsumer(keep))
 	require.NoError(t, err)
 	require.NoError(t, receiver.Start(t.Context(), componenttest.NewNopHost()))
 	client := http.Client{Transport: &http.Transport{}}

@@ -28,7 +28,7 @@ import (
 func create(t *testing.T, cfg *Config) xexporter.Profiles {
 	t.Helper()
 	f := NewFactory()
-	e, err := f.CreateProfiles(context.Background(), exportertest.NewNopSettings(f.Type()), cfg)
+	e, err := createProfiles(context.Background(), exportertest.NewNopSettings(f.Type()), cfg)
 	require.NoError(t, err)
 	return e
 }

@@ -22,7 +22,7 @@ var componentType = component.MustNewType("profile_viewer")
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the exporter.
-func NewFactory() xexporter.Factory {
+func NewFactory() exporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
 		xexporter.WithTraces(createTraces, stability),

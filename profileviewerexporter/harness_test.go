@@ -56,7 +56,7 @@ func created(t testing.TB, change func(*Config)) *harness {
 	set := exportertest.NewNopSettings(f.Type())
 	set.TelemetrySettings = h.telemetry.NewTelemetrySettings()
 	var err error
-	h.profiles, err = f.CreateProfiles(ctx, set, cfg)
+	h.profiles, err = createProfiles(ctx, set, cfg)
 	require.NoError(t, err)
 	h.traces, err = f.CreateTraces(ctx, set, cfg)
 	require.NoError(t, err)

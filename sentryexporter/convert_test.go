@@ -45,7 +45,7 @@ func startBoth(t *testing.T, edit func(*Config)) exporters {
 	core, observed := observer.New(zap.DebugLevel)
 	set.Logger, h.logs = zap.New(core), observed
 	cfg, f := testConfig(h.sentry, edit), NewFactory()
-	profiles, err := f.CreateProfiles(t.Context(), set, cfg)
+	profiles, err := createProfiles(t.Context(), set, cfg)
 	require.NoError(t, err)
 	traces, err := f.CreateTraces(t.Context(), set, cfg)
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ var componentType = component.MustNewType("sentry_envelope")
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the exporter.
-func NewFactory() xexporter.Factory {
+func NewFactory() exporter.Factory {
 	return xexporter.NewFactory(componentType, createDefaultConfig,
 		xexporter.WithProfiles(createProfiles, stability),
 		xexporter.WithTraces(createTraces, stability),

@@ -22,7 +22,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/receivertest"
-	"go.opentelemetry.io/collector/receiver/xreceiver"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.uber.org/zap"
@@ -160,15 +159,15 @@ func start(t *testing.T, edit func(*Config)) *harness {
 func startOn(t *testing.T, host component.Host, edit func(*Config)) *harness {
 	t.Helper()
 	profiles := &sink{}
-	h := startFor(t, host, edit, func(f xreceiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
-		return f.CreateProfiles(context.Background(), set, cfg, profiles)
+	h := startFor(t, host, edit, func(_ receiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
+		return createProfiles(context.Background(), set, cfg, profiles)
 	})
 	h.sink = profiles
 	return h
 }
 
 // startFor starts a receiver with the pipeline of one signal.
-func startFor(t *testing.T, host component.Host, edit func(*Config), create func(xreceiver.Factory, receiver.Settings, *Config) (component.Component, error)) *harness {
+func startFor(t *testing.T, host component.Host, edit func(*Config), create func(receiver.Factory, receiver.Settings, *Config) (component.Component, error)) *harness {
 	t.Helper()
 	cfg := testConfig(edit)
 	require.NoError(t, cfg.Validate())

@@ -19,7 +19,6 @@ import (
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/receiver"
-	"go.opentelemetry.io/collector/receiver/xreceiver"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/notices"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/pipeline"
@@ -112,7 +111,7 @@ func TestItemsWeDoNotConsume(t *testing.T) {
 // and among the viewer's problems, if its signals have no pipeline.
 func TestItemsWithoutPipeline(t *testing.T) {
 	profiles := start(t, nil)
-	logs := startFor(t, componenttest.NewNopHost(), nil, func(f xreceiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
+	logs := startFor(t, componenttest.NewNopHost(), nil, func(f receiver.Factory, set receiver.Settings, cfg *Config) (component.Component, error) {
 		return f.CreateLogs(t.Context(), set, cfg, new(consumertest.LogsSink))
 	})
 	problems := func() int { // of any service

@@ -22,7 +22,7 @@ import (
 func create(t *testing.T, cfg *Config) *collector.SharedComponent[*sentryReceiver] {
 	t.Helper()
 	f := NewFactory()
-	r, err := f.CreateProfiles(context.Background(), receivertest.NewNopSettings(f.Type()), cfg, consumertest.NewNop())
+	r, err := createProfiles(context.Background(), receivertest.NewNopSettings(f.Type()), cfg, consumertest.NewNop())
 	require.NoError(t, err)
 	return r.(*collector.SharedComponent[*sentryReceiver])
 }

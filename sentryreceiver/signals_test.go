@@ -77,7 +77,7 @@ func startWith(t *testing.T, edit func(*Config), others func(receiver.Factory, r
 	set, metrics, logs := testSettings(t)
 	h.metrics, h.logs = metrics, logs
 	f := NewFactory()
-	created, err := f.CreateProfiles(context.Background(), set, cfg, h.sink)
+	created, err := createProfiles(context.Background(), set, cfg, h.sink)
 	require.NoError(t, err)
 	h.receiver = created.(*collector.SharedComponent[*sentryReceiver])
 	h.receiver.Shared.pipelines.Now = h.clock.Now

@@ -69,7 +69,7 @@ func TestSpotlightPortInUse(t *testing.T) {
 	require.NoError(t, err)
 	defer taken.Close()
 	set, _, _ := testSettings(t)
-	created, err := NewFactory().CreateProfiles(t.Context(), set, testConfig(func(c *Config) { c.Spotlight.Endpoint = taken.Addr().String() }), &sink{})
+	created, err := createProfiles(t.Context(), set, testConfig(func(c *Config) { c.Spotlight.Endpoint = taken.Addr().String() }), &sink{})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, created.Shutdown(t.Context())) }()
 	err = created.Start(t.Context(), componenttest.NewNopHost())

@@ -18,7 +18,7 @@ var componentType = component.MustNewType("symbolicate")
 const stability = component.StabilityLevelDevelopment
 
 // NewFactory returns the factory of the processor.
-func NewFactory() xprocessor.Factory {
+func NewFactory() processor.Factory {
 	return xprocessor.NewFactory(componentType, createDefaultConfig,
 		xprocessor.WithProfiles(createProfiles, stability), xprocessor.WithLogs(createLogs, stability), xprocessor.WithTraces(createTraces, stability))
 }

@@ -83,7 +83,7 @@ func TestHoldIsTheDefault(t *testing.T) {
 	(&harness{t: t, directory: directory}).add("app.js", debugID)
 	cfg, err := load(t, "{store: {directory: "+directory+"}}")
 	require.NoError(t, err)
-	p, err := NewFactory().CreateProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, sink)
+	p, err := createProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, sink)
 	require.NoError(t, err)
 	require.NoError(t, p.Start(t.Context(), componenttest.NewNopHost()))
 	defer func() { require.NoError(t, p.Shutdown(context.Background())) }()

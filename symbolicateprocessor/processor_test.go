@@ -56,7 +56,7 @@ func start(t *testing.T, settings string) *harness {
 	h.config = cfg
 	set := processortest.NewNopSettings(componentType)
 	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
-	h.processor, err = NewFactory().CreateProfiles(t.Context(), set, cfg, h.sink)
+	h.processor, err = createProfiles(t.Context(), set, cfg, h.sink)
 	require.NoError(t, err)
 	require.NoError(t, h.processor.Start(t.Context(), componenttest.NewNopHost()))
 	t.Cleanup(func() {
@@ -219,7 +219,7 @@ func TestMemoryLimit(t *testing.T) {
 func TestMissingDirectory(t *testing.T) {
 	cfg, err := load(t, "store: {directory: "+filepath.Join(t.TempDir(), "none")+"}")
 	require.NoError(t, err)
-	p, err := NewFactory().CreateProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, new(consumertest.ProfilesSink))
+	p, err := createProfiles(t.Context(), processortest.NewNopSettings(componentType), cfg, new(consumertest.ProfilesSink))
 	require.NoError(t, err)
 	require.ErrorContains(t, p.Start(t.Context(), componenttest.NewNopHost()), "store::directory: ")
 	require.NoError(t, p.Shutdown(t.Context()))

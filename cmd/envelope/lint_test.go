@@ -23,6 +23,7 @@ import (
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/receiver/receivertest"
+	"go.opentelemetry.io/collector/receiver/xreceiver"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
@@ -154,7 +155,7 @@ func startReceiver(t *testing.T, validation profile.Validation) *lintedReceiver 
 	set := receivertest.NewNopSettings(factory.Type())
 	set.TelemetrySettings = metrics.NewTelemetrySettings()
 	sink := consumertest.NewNop()
-	profiles, err := factory.CreateProfiles(t.Context(), set, cfg, sink)
+	profiles, err := factory.(xreceiver.Factory).CreateProfiles(t.Context(), set, cfg, sink)
 	require.NoError(t, err)
 	traces, err := factory.CreateTraces(t.Context(), set, cfg, sink)
 	require.NoError(t, err)

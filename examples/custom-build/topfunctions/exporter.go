@@ -25,7 +25,7 @@ import (
 type Config struct{}
 
 // NewFactory returns the factory of the exporter.
-func NewFactory() xexporter.Factory {
+func NewFactory() exporter.Factory {
 	return xexporter.NewFactory(component.MustNewType("top_functions"), func() component.Config { return &Config{} },
 		xexporter.WithProfiles(create, component.StabilityLevelDevelopment))
 }

@@ -67,27 +67,27 @@ func MetricNames(t *testing.T, directory string) (names []string) {
 	return names
 }
 
-// Factory is the common interface of the factories of components.
-type Factory interface {
-	component.Factory
+// factory is the common interface of the factories of components.
+type factory interface {
 	TracesStability() component.StabilityLevel
 	MetricsStability() component.StabilityLevel
 	LogsStability() component.StabilityLevel
 	ProfilesStability() component.StabilityLevel
 }
 
-// CheckFactory compares metadata.yaml with the factory; class is "receiver", "processor" or
+// CheckFactory compares metadata.yaml with a factory; class is "receiver", "processor" or
 // "exporter".
-func CheckFactory(t *testing.T, class string, factory Factory) {
+func CheckFactory(t *testing.T, class string, of component.Factory) {
 	t.Helper()
 	m := read(t, ".")
-	assert.Equal(t, factory.Type().String(), m.Type)
+	levels := of.(factory)
+	assert.Equal(t, of.Type().String(), m.Type)
 	assert.Equal(t, class, m.Status.Class)
 	for signal, level := range map[string]component.StabilityLevel{
-		"profiles": factory.ProfilesStability(),
-		"traces":   factory.TracesStability(),
-		"logs":     factory.LogsStability(),
-		"metrics":  factory.MetricsStability(),
+		"profiles": levels.ProfilesStability(),
+		"traces":   levels.TracesStability(),
+		"logs":     levels.LogsStability(),
+		"metrics":  levels.MetricsStability(),
 	} {
 		want := component.StabilityLevelUndefined
 		for name, signals := range m.Status.Stability {
