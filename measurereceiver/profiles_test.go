@@ -21,9 +21,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/arttrace/arttracetest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // profileSink is a profiles pipeline.
@@ -71,7 +71,7 @@ func TestMethodTrace(t *testing.T) {
 			}
 			require.Len(t, profiles.all, 1)
 			require.Empty(t, conformance.Check(profiles.all[0]))
-			golden.CompareFile(t, "testdata/method_trace.txt", dictionary.Dump(profiles.all[0]))
+			golden.CompareFile(t, "testdata/method_trace.txt", dictionarytest.Dump(profiles.all[0]))
 			assert.Equal(t, int64(1), h.counts("items")["outcome=accepted type=android_method_trace"])
 			assert.Equal(t, int64(1), h.counts("files")["outcome=stored type=android_method_trace"])
 			assert.Equal(t, 2, h.sink.records, "the event and the file")

@@ -27,10 +27,10 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/metadatatest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/rawotlp"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const path = "/v1development/profiles"
@@ -57,7 +57,7 @@ func decoded(t *testing.T, request []byte) string {
 	t.Helper()
 	p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(request)
 	require.NoError(t, err)
-	return dictionary.Dump(p)
+	return dictionarytest.Dump(p)
 }
 
 func today(t *testing.T, name string) string {
@@ -188,7 +188,7 @@ type sink struct {
 }
 
 func (s *sink) Export(_ context.Context, req pprofileotlp.ExportRequest) (pprofileotlp.ExportResponse, error) {
-	s.got = dictionary.Dump(req.Profiles())
+	s.got = dictionarytest.Dump(req.Profiles())
 	return pprofileotlp.NewExportResponse(), nil
 }
 

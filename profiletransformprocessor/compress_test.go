@@ -20,7 +20,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpbody"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // largeProfile is numbered with 2,000 observations, 16 kB.
@@ -70,7 +69,7 @@ func TestCompression(t *testing.T) {
 				dictionarytest.MustBeValid(t, compressed[i])
 				assert.ElementsMatch(t, numbersIn(plain[i]), numbersIn(compressed[i]))
 				if name == "alone" {
-					assert.Empty(t, dictionary.Diff(plain[i], compressed[i]))
+					assert.Empty(t, dictionarytest.Diff(plain[i], compressed[i]))
 					assert.Equal(t, linksOf(plain[i]), linksOf(compressed[i]))
 				}
 			}

@@ -25,7 +25,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const stored = patient + "\nstorage: memory"
@@ -246,7 +245,7 @@ func FuzzHeld(f *testing.F) {
 		require.NoError(t, err)
 		second, err := restoredOf(again)
 		require.NoError(t, err)
-		require.Empty(t, dictionary.Diff(first.parts[0], second.parts[0]))
+		require.Empty(t, dictionarytest.Diff(first.parts[0], second.parts[0]))
 		last, err := recordOf(second)
 		require.NoError(t, err)
 		require.Equal(t, again, last)

@@ -29,7 +29,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // made holds the envelopes that are too large for a file.
@@ -344,7 +343,7 @@ func caseRequest(h *harness, body []byte) *http.Request {
 // dumpWithoutReceipt is the dump of a message. A profile that has nothing else to go by is placed
 // by the time of receipt, which is another every time: the dump then says so.
 func dumpWithoutReceipt(message pprofile.Profiles, receipt golden.Receipt) string {
-	text := dictionary.Dump(message)
+	text := dictionarytest.Dump(message)
 	profile := message.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 	last := uint64(0)
 	for _, sample := range profile.Samples().All() {

@@ -26,13 +26,12 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/sentryitems"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func textOf(t *testing.T, p pprofile.Profiles) string {
 	t.Helper()
 	dictionarytest.MustBeValid(t, p)
-	return dictionary.Dump(p)
+	return dictionarytest.Dump(p)
 }
 
 func TestProfilesComeOut(t *testing.T) {

@@ -24,7 +24,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestCasesRoundTrip converts the profiles of all cases to every format and back.
@@ -140,7 +139,7 @@ func exact(t *testing.T, name string, message pprofile.Profiles) {
 		// Diff is slow. Where the protocol's own encoding has no loss, equal bytes are equal
 		// messages.
 		if format+version == profilefile.OTLPProto+"1.10" || written(t, profilefile.OTLPProto, "1.10", copied(again.Profiles[0])) != original {
-			assert.Empty(t, dictionary.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
+			assert.Empty(t, dictionarytest.Diff(message, again.Profiles[0]), "%s as %s %s", name, format, version)
 		}
 	}
 }

@@ -31,7 +31,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // The files of testdata/foreign are those of other tools. Judges that are not ours state the self
@@ -535,7 +534,7 @@ func TestNumbersWithFractions(t *testing.T) {
 			require.NoError(t, err)
 			after, err := profilefile.Readers[format](data, testOptions)
 			require.NoError(t, err, "%s %s", format, f.name)
-			assert.Empty(t, dictionary.Diff(before.Profiles[0], after.Profiles[0]), "%s %s", format, f.name)
+			assert.Empty(t, dictionarytest.Diff(before.Profiles[0], after.Profiles[0]), "%s %s", format, f.name)
 		}
 	}
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profilefile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // backend records requests, and accepts them unless it has another answer.
@@ -107,7 +106,7 @@ func TestSendOTLP(t *testing.T) {
 	assert.Equal(t, []string{"/v1development/profiles", "/v1/traces"}, b.paths)
 	got, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b.bodies[0])
 	require.NoError(t, err)
-	assert.Empty(t, dictionary.Diff(received(t, recording(t))[0], got))
+	assert.Empty(t, dictionarytest.Diff(received(t, recording(t))[0], got))
 }
 
 // TestSendMetrics: metrics of an envelope, and as OTLP JSON.

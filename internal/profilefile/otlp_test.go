@@ -19,9 +19,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/importer"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // exporterFiles are files of the collector's file exporter 0.161, one for each mode: a message of
@@ -60,7 +60,7 @@ func TestFileExporter(t *testing.T) {
 		assert.Empty(t, content.Losses, name)
 		require.Len(t, content.Profiles, 2, name)
 		for _, message := range content.Profiles {
-			assert.Empty(t, dictionary.Diff(source.Profiles[0], message), name)
+			assert.Empty(t, dictionarytest.Diff(source.Profiles[0], message), name)
 		}
 		require.Len(t, content.Traces, 1, name)
 		require.Len(t, content.Logs, 1, name)
@@ -198,7 +198,7 @@ func TestDialects(t *testing.T) {
 			file, err := readAll(append(framed, framed...))
 			require.NoError(t, err, name)
 			require.Len(t, file.Profiles, 2)
-			assert.Empty(t, dictionary.Diff(alone.Profiles[0], file.Profiles[1]), name)
+			assert.Empty(t, dictionarytest.Diff(alone.Profiles[0], file.Profiles[1]), name)
 		}
 	}
 	assert.GreaterOrEqual(t, read, 9)

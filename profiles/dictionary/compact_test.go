@@ -34,7 +34,7 @@ func TestCompactOfRandomRemovals(t *testing.T) {
 		dictionarytest.FirstProfile(p).Samples().RemoveIf(func(pprofile.Sample) bool { i++; return !keep[i] })
 		dictionary.Compact(p)
 		mustBeClean(t, seed, p)
-		if diff := dictionary.Diff(build(kept, nil), p); diff != "" {
+		if diff := dictionarytest.Diff(build(kept, nil), p); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
@@ -53,7 +53,7 @@ func TestCompactOfRandomDuplicates(t *testing.T) {
 		tear(torn, r)
 		dictionary.Compact(torn)
 		mustBeClean(t, seed, torn)
-		if diff := dictionary.Diff(p, torn); diff != "" {
+		if diff := dictionarytest.Diff(p, torn); diff != "" {
 			t.Fatalf("seed %d: %s", seed, diff)
 		}
 	}
@@ -193,7 +193,7 @@ func TestCopierRestarts(t *testing.T) {
 		b.Release()
 		fresh.MoveTo(part.Dictionary())
 		mustBeClean(t, 0, part)
-		if diff := dictionary.Diff(build(samples[i:i+1], nil), part); diff != "" {
+		if diff := dictionarytest.Diff(build(samples[i:i+1], nil), part); diff != "" {
 			t.Fatalf("sample %d: %s", i, diff)
 		}
 	}

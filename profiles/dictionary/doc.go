@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionary writes, reads and prints the tables that the profiles of an OTLP message
+// Package dictionary writes and reads the tables that the profiles of an OTLP message
 // share. It depends only on pdata, not on components, transports or source formats. Package
 // conformance, beside it, checks messages.
 //
@@ -17,8 +17,8 @@
 //   - [Compact]
 //   - conformance.Check, the fields of its violations, and the names of rules
 //
-// All other parts may change in each version, including the text of [Dump] and [Diff], and the
-// details of violations. Packages below internal are not available to other modules.
+// All other parts may change in each version, including the details of violations. Packages below
+// internal are not available to other modules.
 //
 // # Values and units
 //
@@ -81,8 +81,6 @@
 //	join.go       Join and Separate: several messages as one, and back
 //	shape.go      whether samples have values, timestamps or both
 //	integrity.go  Integrity: whether all references of a profile are valid
-//	dump*.go      Dump: a message as text
-//	diff.go       Diff: the first difference of two messages
 //	hashindex.go  the hash table of the Builder, one per table
 //	arena.go      many strings in few allocations
 package dictionary

@@ -36,28 +36,9 @@ func ExampleBuilder() {
 	}
 	b.Finish()
 
-	fmt.Print(dictionary.Dump(message))
 	fmt.Println("locations, with entry 0:", message.Dictionary().LocationTable().Len())
 	fmt.Println("violations:", len(conformance.Check(message)))
 	// Output:
-	// resource
-	// scope
-	// profile
-	//   time      2026-05-01T10:00:00Z
-	//   duration  20.000000ms
-	//   samples   samples/count
-	//   sample thread.id=1
-	//     1 timestamp
-	//       +0.000000ms
-	//     stack
-	//       price shop.go:12
-	//       main shop.go:3
-	//   sample thread.id=1
-	//     1 timestamp
-	//       +10.000000ms
-	//     stack
-	//       render shop.go:12
-	//       main shop.go:3
 	// locations, with entry 0: 4
 	// violations: 0
 }
@@ -111,33 +92,4 @@ func ExampleCompact() {
 	// Output:
 	// functions, with entry 0: 2
 	// samples: 1 value: 3
-}
-
-// Diff compares messages by content. The order of their tables does not matter.
-func ExampleDiff() {
-	message := func(names ...string) pprofile.Profiles {
-		p := pprofile.NewProfiles()
-		b := dictionary.NewBuilder(p.Dictionary())
-		profile := p.ResourceProfiles().AppendEmpty().ScopeProfiles().AppendEmpty().Profiles().AppendEmpty()
-		for _, name := range names {
-			function := b.Function(dictionary.Function{Name: b.String(name)})
-			location := b.Location(dictionary.Location{Lines: []dictionary.Line{{Function: function}}})
-			profile.Samples().AppendEmpty().SetStackIndex(int32(b.Stack([]dictionary.LocationIndex{location})))
-		}
-		b.Finish()
-		return p
-	}
-	fmt.Printf("%q\n", dictionary.Diff(message("a", "b"), message("b", "a")))
-	fmt.Println(dictionary.Diff(message("a"), message("c")))
-	// Output:
-	// ""
-	// first difference in line 9:
-	//   profile
-	//     time      1970-01-01T00:00:00Z
-	//     duration  0.000000ms
-	//     samples   ""/""
-	//     sample
-	//       stack
-	// -       a
-	// +       c
 }

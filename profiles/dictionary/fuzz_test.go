@@ -82,10 +82,10 @@ func FuzzCheck(f *testing.F) {
 	fuzzMessage(f, func(t *testing.T, p pprofile.Profiles) {
 		p.MarkReadOnly()
 		conformance.Check(p)
-		if diff := dictionary.Diff(p, p); diff != "" {
+		if diff := dictionarytest.Diff(p, p); diff != "" {
 			t.Errorf("differs from itself: %s", diff)
 		}
-		dictionary.Dump(p)
+		dictionarytest.Dump(p)
 	})
 }
 

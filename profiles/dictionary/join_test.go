@@ -38,7 +38,7 @@ func singles(messages ...pprofile.Profiles) (texts []string) {
 				})
 				return r.ScopeProfiles().Len() == 0
 			})
-			texts = append(texts, dictionary.Dump(one))
+			texts = append(texts, dictionarytest.Dump(one))
 		}
 	}
 	return texts

@@ -224,15 +224,15 @@ func TestRoundTripOfRandomMessages(t *testing.T) {
 
 		shuffled := slices.Clone(samples)
 		r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
-		if diff := dictionary.Diff(p, build(shuffled, r)); diff != "" {
+		if diff := dictionarytest.Diff(p, build(shuffled, r)); diff != "" {
 			t.Fatalf("seed %d: order matters: %s", seed, diff)
 		}
-		if other := build(samples, r); dictionary.Dump(other) != dictionary.Dump(p) {
+		if other := build(samples, r); dictionarytest.Dump(other) != dictionarytest.Dump(p) {
 			t.Fatalf("seed %d: the dump depends on the order of the tables", seed)
 		}
 		if len(samples) > 0 {
 			shuffled[0].times = []uint64{1049, 1001}
-			if dictionary.Diff(p, build(shuffled, nil)) == "" {
+			if dictionarytest.Diff(p, build(shuffled, nil)) == "" {
 				t.Fatalf("seed %d: another message compares equal", seed)
 			}
 		}

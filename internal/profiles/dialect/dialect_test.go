@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
@@ -95,12 +96,12 @@ func TestRoundTrip(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			old, err := decode(t, "testdata", "otlp-1.9", name+".pb")
 			require.NoError(t, err)
-			before := dictionary.Dump(old)
+			before := dictionarytest.Dump(old)
 			got, translated, err := dialect.Current(old)
 			require.NoError(t, err)
 			require.Equal(t, name != "timestamps", translated, "timestamps have the same number in both")
-			require.Equal(t, dictionary.Dump(want), dictionary.Dump(got))
-			require.Equal(t, before, dictionary.Dump(old), "the message belongs to the caller")
+			require.Equal(t, dictionarytest.Dump(want), dictionarytest.Dump(got))
+			require.Equal(t, before, dictionarytest.Dump(old), "the message belongs to the caller")
 			_, translated, err = dialect.Current(got)
 			require.NoError(t, err)
 			require.False(t, translated)
@@ -130,7 +131,7 @@ func TestAsyncProfiler(t *testing.T) {
 		require.True(t, translated)
 		dictionary.Compact(got) // async-profiler writes equal stacks twice
 		require.Empty(t, conformance.Check(got))
-		require.Contains(t, dictionary.Dump(got), "Work.checkout")
+		require.Contains(t, dictionarytest.Dump(got), "Work.checkout")
 	}
 	for _, engine := range []string{"cpu", "ctimer", "itimer", "wall"} {
 		p, err := decode(t, recorded, "4.5-"+engine+".pb")

@@ -126,7 +126,7 @@ func TestDecode(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.from, from)
 			require.Equal(t, before, string(request), "the request belongs to the caller")
-			require.Equal(t, dictionary.Dump(c.want), dictionary.Dump(parse(t, current)))
+			require.Equal(t, dictionarytest.Dump(c.want), dictionarytest.Dump(parse(t, current)))
 			again, from, err := dialect.Decode(current)
 			require.NoError(t, err)
 			require.Equal(t, dialect.V1_10, from)
@@ -164,7 +164,7 @@ func TestDecodeAsyncProfiler(t *testing.T) {
 		p := parse(t, current)
 		dictionary.Compact(p) // async-profiler writes equal stacks twice
 		require.Empty(t, conformance.Check(p))
-		require.Contains(t, dictionary.Dump(p), "Work.checkout")
+		require.Contains(t, dictionarytest.Dump(p), "Work.checkout")
 	}
 }
 
@@ -185,7 +185,7 @@ func TestEncode(t *testing.T) {
 	for name, p := range cases {
 		t.Run(name, func(t *testing.T) {
 			request := encode(t, p)
-			want := dictionary.Dump(parse(t, request))
+			want := dictionarytest.Dump(parse(t, request))
 			encoded, err := dialect.Encode(request, dialect.V1_9, false)
 			require.NoError(t, err)
 			path := filepath.Join("testdata", "encoded", name+".pb")
@@ -195,18 +195,18 @@ func TestEncode(t *testing.T) {
 			require.Equal(t, read(t, path), encoded)
 			judged, err := new(pprofile.JSONUnmarshaler).UnmarshalProfiles(read(t, "testdata", "encoded", name+".json"))
 			require.NoError(t, err)
-			require.Equal(t, want, dictionary.Dump(judged))
+			require.Equal(t, want, dictionarytest.Dump(judged))
 
 			current, from, err := dialect.Decode(encoded)
 			require.NoError(t, err)
 			if name != "timestamps" {
 				require.Equal(t, dialect.V1_9, from)
 			}
-			require.Equal(t, want, dictionary.Dump(parse(t, current)))
+			require.Equal(t, want, dictionarytest.Dump(parse(t, current)))
 
 			inline, err := dialect.Encode(request, dialect.V1_10, true)
 			require.NoError(t, err)
-			require.Equal(t, want, dictionary.Dump(parse(t, inline)))
+			require.Equal(t, want, dictionarytest.Dump(parse(t, inline)))
 			require.Contains(t, string(inline), "\x0a\x0cservice.name\x12\x06\x0a\x04shop", "key and value are text")
 			same, err := dialect.Encode(request, dialect.V1_10, false)
 			require.NoError(t, err)

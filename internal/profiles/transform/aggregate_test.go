@@ -13,6 +13,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -167,6 +168,6 @@ func TestAggregateKeepsTime(t *testing.T) {
 		slices.Reverse(rows[0].times)
 		again := profileOf(wall, rows...)
 		Apply(again, []Step{&Aggregate{Unit: UnitNanoseconds, MaxGap: time.Hour}})
-		require.Empty(t, dictionary.Diff(p, again), "seed %d", seed)
+		require.Empty(t, dictionarytest.Diff(p, again), "seed %d", seed)
 	}
 }

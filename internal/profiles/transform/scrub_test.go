@@ -12,6 +12,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/scrub"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -87,8 +88,8 @@ func TestScrubReachesEverything(t *testing.T) {
 	encoded, err := new(pprofile.ProtoMarshaler).MarshalProfiles(p)
 	require.NoError(t, err)
 	require.NotContains(t, string(encoded), "alice")
-	require.NotContains(t, dictionary.Dump(p), "42")
-	require.Contains(t, dictionary.Dump(p), "/home/user/a.php")
+	require.NotContains(t, dictionarytest.Dump(p), "42")
+	require.Contains(t, dictionarytest.Dump(p), "/home/user/a.php")
 }
 
 func TestScrubRulesInOrder(t *testing.T) {
@@ -97,7 +98,7 @@ func TestScrubRulesInOrder(t *testing.T) {
 		{regexp.MustCompile(`/acme-(\d)/`), "/customer-$1/"},
 		{regexp.MustCompile(`customer-7`), "x"},
 	}}})
-	require.Contains(t, dictionary.Dump(p), "/srv/x/a.py")
+	require.Contains(t, dictionarytest.Dump(p), "/srv/x/a.py")
 }
 
 // A file that is scrubbed to nothing leaves no function without a name behind.
@@ -120,7 +121,7 @@ func TestScrubSecrets(t *testing.T) {
 	p.ResourceProfiles().At(0).Resource().Attributes().PutStr("token", "hush")
 
 	Apply(p, []Step{&Scrub{Scrubbing: scrub.DefaultConfig()}})
-	text := dictionary.Dump(p)
+	text := dictionarytest.Dump(p)
 	require.NotContains(t, text, "hush")
 	require.Contains(t, text, "/srv/auth/token.py")
 	require.Contains(t, text, "postgres://u:[Filtered]@db/x")

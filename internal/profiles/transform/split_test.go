@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -160,10 +161,10 @@ func TestSplitTwice(t *testing.T) {
 // What respects the limits stays as it is, id and all.
 func TestSplitLeavesShortOnes(t *testing.T) {
 	p := profileOf(wall, spread(5, 1)...)
-	want := dictionary.Dump(p)
+	want := dictionarytest.Dump(p)
 	parts, _ := Apply(p, []Step{&Split{MaxDuration: time.Second, MaxSamples: 5, MaxBytes: minSplitBytes}})
 	require.Len(t, parts, 1)
-	require.Equal(t, want, dictionary.Dump(parts[0]))
+	require.Equal(t, want, dictionarytest.Dump(parts[0]))
 }
 
 // Hostile times, a resource that is too large, and a stack that is: nothing of it multiplies

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/conformance"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Violations returns those of [conformance.Check], except that of the format "sentry": the receiver
@@ -62,7 +61,7 @@ func CheckWire(p pprofile.Profiles) error {
 	if err != nil {
 		return fmt.Errorf("unmarshal: %w", err)
 	}
-	if diff := dictionary.Diff(readOnly, decoded); diff != "" {
+	if diff := Diff(readOnly, decoded); diff != "" {
 		return fmt.Errorf("decoding gives another message: %s", diff)
 	}
 	return nil

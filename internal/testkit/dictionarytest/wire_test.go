@@ -45,9 +45,9 @@ func validProfiles() pprofile.Profiles {
 
 func TestMustBeValid(t *testing.T) {
 	p := validProfiles()
-	before := dictionary.Dump(p)
+	before := Dump(p)
 	MustBeValid(t, p)
-	if dictionary.Dump(p) != before || p.IsReadOnly() {
+	if Dump(p) != before || p.IsReadOnly() {
 		t.Error("the message was changed")
 	}
 	p.MarkReadOnly()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	sentryprofile "github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // A chunk of a continuous profile becomes an OTLP profile. Observations of one stack on one thread
@@ -38,7 +38,7 @@ func ExampleChunkToProfiles() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Print(dictionary.Dump(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "42", PeriodType: "wall"})))
+	fmt.Print(dictionarytest.Dump(fromsentry.ChunkToProfiles(chunk, fromsentry.Source{ProjectID: "42", PeriodType: "wall"})))
 	// Output:
 	// resource
 	//   schema "https://opentelemetry.io/schemas/1.45.0"

@@ -14,10 +14,10 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/sentrytest"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // checkPayload takes a payload through decoding and translation as either format. Whatever decodes
@@ -98,7 +98,7 @@ func TestOrderOfSamplesDoesNotMatter(t *testing.T) {
 					s.Queue[i], s.Queue[j] = s.Queue[j], s.Queue[i]
 				}
 			})
-			require.Empty(t, dictionary.Diff(want, ChunkToProfiles(shuffled, src)), name)
+			require.Empty(t, dictionarytest.Diff(want, ChunkToProfiles(shuffled, src)), name)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
@@ -66,7 +67,7 @@ func TestObfuscatedMethods(t *testing.T) {
 	counts, asked := symbolicated(t, p)
 	assert.Equal(t, Counts{symbols.OK: 4, symbols.Ambiguous: 1, symbols.NoSymbol: 1}, counts)
 	assert.Equal(t, []ScriptID{{DebugID: buildID}}, asked, "the mapping is looked up once")
-	text := dictionary.Dump(p)
+	text := dictionarytest.Dump(p)
 	t.Log(text)
 	for _, want := range []string{
 		// Inlined functions of other classes have their class; that of the location is an
@@ -82,7 +83,7 @@ func TestObfuscatedMethods(t *testing.T) {
 	assert.NotContains(t, text, `sentry.frame.module="a.b"`)
 	assert.NotContains(t, text, `symbolication.status="no_symbol"`, "frames of the platform stay as they are")
 	symbolicated(t, p)
-	assert.Equal(t, text, dictionary.Dump(p), "symbolicated frames are left alone")
+	assert.Equal(t, text, dictionarytest.Dump(p), "symbolicated frames are left alone")
 }
 
 // Frames without a mapping stay as they are. Those of two builds have names in neither.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
@@ -89,7 +90,7 @@ func nativeProfile(platform, scope string, mapping dictionary.Mapping, id map[st
 }
 
 // plain returns the dump of a profile without quotes.
-func plain(p pprofile.Profiles) string { return strings.ReplaceAll(dictionary.Dump(p), `"`, "") }
+func plain(p pprofile.Profiles) string { return strings.ReplaceAll(dictionarytest.Dump(p), `"`, "") }
 
 var apple = map[string]string{"process.executable.build_id.gnu": cartID, "sentry.debug_id": cartID, "sentry.image.type": "macho"}
 
@@ -155,7 +156,7 @@ func TestNamedAddresses(t *testing.T) {
 		counts, _ = symbolicated(t, p)
 		assert.Equal(t, Counts{symbols.OK: 1}, counts, name)
 		if name != "" {
-			assert.Contains(t, dictionary.Dump(p), `sentry.frame.raw_function="`+name+`"`)
+			assert.Contains(t, dictionarytest.Dump(p), `sentry.frame.raw_function="`+name+`"`)
 		}
 	}
 }
@@ -174,6 +175,6 @@ func TestUnknownAddresses(t *testing.T) {
 		p := nativeProfile("cocoa", "", mapping, c.id, []any{0x100500, 0xffff, 0x109999})
 		counts, _ := symbolicated(t, p)
 		assert.Equal(t, c.want, counts, name)
-		assert.Contains(t, dictionary.Dump(p), "0x109999")
+		assert.Contains(t, dictionarytest.Dump(p), "0x109999")
 	}
 }

@@ -139,7 +139,7 @@ func TestBrowserProfile(t *testing.T) {
 	counts, asked := symbolicated(t, p)
 	assert.Equal(t, Counts{symbols.OK: 4, symbols.MissingFile: 1, symbols.NoSymbol: 1}, counts)
 	assert.Equal(t, []ScriptID{{debugID, url, release}, {"", "https://other.example/x.js", release}}, asked, "each file is looked up once")
-	text := dictionary.Dump(p)
+	text := dictionarytest.Dump(p)
 	for _, want := range []string{
 		`discountOf basket.ts:8:17 system=l`, `sentry.frame.raw_function="l"`, `sentry.frame.raw_file="https://shop.example/assets/esbuild.js"`,
 		`onPaid shop.ts:7:13`, `add shop.ts:17:3`, `? shop.ts:42:57`, `symbolication.status="ok"`, `symbolication.status="no_symbol"`, `now {`,
@@ -152,7 +152,7 @@ func TestBrowserProfile(t *testing.T) {
 
 	again, _ := symbolicated(t, p)
 	assert.Equal(t, Counts{symbols.MissingFile: 1}, again, "symbolicated frames are left alone")
-	assert.Equal(t, text, dictionary.Dump(p))
+	assert.Equal(t, text, dictionarytest.Dump(p))
 }
 
 // node states the line of the call, in the file of the caller: only the column counts.
@@ -162,8 +162,8 @@ func TestNodeProfile(t *testing.T) {
 	p := profileOf("nodejs", map[string]string{url: debugID}, f, frame{"readFileSync", "node:fs", 400, 22})
 	counts, _ := symbolicated(t, p)
 	assert.Equal(t, Counts{symbols.OK: 1}, counts)
-	assert.Contains(t, dictionary.Dump(p), `fail shop.ts:43:10 system=p`)
-	assert.Contains(t, dictionary.Dump(p), `sentry.frame.raw_line=4711`)
+	assert.Contains(t, dictionarytest.Dump(p), `fail shop.ts:43:10 system=p`)
+	assert.Contains(t, dictionarytest.Dump(p), `sentry.frame.raw_line=4711`)
 }
 
 // A message without a file that is ready stays as it is, with its original payload.

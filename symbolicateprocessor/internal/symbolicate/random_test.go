@@ -31,7 +31,7 @@ func TestRandomProfiles(t *testing.T) {
 		compacted := pprofile.NewProfiles()
 		p.CopyTo(compacted)
 		dictionary.Compact(compacted)
-		require.Empty(t, dictionary.Diff(compacted, p), "seed %d", seed)
+		require.Empty(t, dictionarytest.Diff(compacted, p), "seed %d", seed)
 		require.Equal(t, before, rawFrames(p), "seed %d", seed)
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/badsymbols"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestHostileSymbols: symbol files that small clients can upload. The collector finds each in its
@@ -94,7 +94,7 @@ func (a symbolAttack) run(t *testing.T) {
 		for _, message := range backend.DrainProfiles() {
 			profiles, err := harness.DecodeProfiles(message)
 			require.NoError(t, err)
-			named = named || strings.Contains(dictionary.Dump(profiles), "Cart::total")
+			named = named || strings.Contains(dictionarytest.Dump(profiles), "Cart::total")
 		}
 		assert.True(t, named, "the good file has names at the %s start", start)
 		assert.Less(t, c.CPUTime(t)-busy, longestAnswer)
@@ -136,5 +136,5 @@ func TestHostileShutdown(t *testing.T) {
 	require.Eventually(t, func() bool { return backend.Count(harness.ProfilesPath) == 1 }, time.Minute, 100*time.Millisecond)
 	profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 	require.NoError(t, err)
-	assert.Contains(t, dictionary.Dump(profiles), "Cart::total")
+	assert.Contains(t, dictionarytest.Dump(profiles), "Cart::total")
 }

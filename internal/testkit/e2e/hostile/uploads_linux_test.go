@@ -27,8 +27,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestHostileUploads: attacks on the endpoint for sentry-cli, by clients that have its token or had
@@ -247,7 +247,7 @@ func (u *uploader) named() {
 		for _, message := range u.backend.DrainProfiles() {
 			profiles, err := harness.DecodeProfiles(message)
 			require.NoError(u, err)
-			if strings.Contains(dictionary.Dump(profiles), "Cart::total") {
+			if strings.Contains(dictionarytest.Dump(profiles), "Cart::total") {
 				return true
 			}
 		}

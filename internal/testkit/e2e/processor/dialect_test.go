@@ -14,9 +14,9 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/dialect"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestDialects: profiles of older versions go through the collector's own OTLP receiver and
@@ -55,7 +55,7 @@ service:
 		require.NoError(t, err)
 		profiles, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(current) // producers do not obey all rules
 		require.NoError(t, err)
-		return dictionary.Dump(profiles), from
+		return dictionarytest.Dump(profiles), from
 	}
 	const testdata = "internal/profiles/dialect/testdata/"
 	for _, name := range []string{

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestSymbolicateNative: stripped programs print the addresses of their stacks, which a chunk
@@ -49,7 +49,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 			require.Equal(t, http.StatusOK, got.Status, got.Body)
 			profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 			require.NoError(t, err)
-			text = strings.ReplaceAll(dictionary.Dump(profiles), `"`, "")
+			text = strings.ReplaceAll(dictionarytest.Dump(profiles), `"`, "")
 			at := 0
 			for _, line := range want { // in this order
 				i := strings.Index(text[at:], line)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // TestSymbolicate: a chunk of the browser SDK gets the names of a source map that the directory has
@@ -47,6 +47,6 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 		require.Equal(t, http.StatusOK, got.Status, got.Body)
 		profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 		require.NoError(t, err)
-		require.Contains(t, dictionary.Dump(profiles), "discountOf basket.ts:8:17 system=l")
+		require.Contains(t, dictionarytest.Dump(profiles), "discountOf basket.ts:8:17 system=l")
 	}
 }

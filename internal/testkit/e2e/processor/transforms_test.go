@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakepyroscope"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // transforms is a configuration with Sentry as input, and the processor with a list of transforms.
@@ -54,7 +54,7 @@ func TestTransforms(t *testing.T) {
 
 	profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 	require.NoError(t, err)
-	text := dictionary.Dump(profiles)
+	text := dictionarytest.Dump(profiles)
 	require.NotContains(t, text, "alice")
 	for _, want := range []string{"/home/user/customer-17/views.py", "(other)", `sample service.name="shop" service_version="1.0"`, "29900990", "      A "} {
 		require.Contains(t, text, want)

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const symbolsFolder = "../../../../symbolicateprocessor/internal/symbols/"
@@ -57,7 +57,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 			require.Equal(t, http.StatusOK, got.Status, got.Body)
 			profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 			require.NoError(t, err)
-			text = dictionary.Dump(profiles)
+			text = dictionarytest.Dump(profiles)
 			return strings.Contains(text, want)
 		}, time.Minute, 50*time.Millisecond, "want %s", want)
 	}

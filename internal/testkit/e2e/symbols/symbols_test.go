@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 const (
@@ -49,7 +49,7 @@ service: {pipelines: {profiles: {receivers: [sentry], processors: [symbolicate],
 			require.Equal(t, http.StatusOK, got.Status, got.Body)
 			profiles, err := harness.DecodeProfiles(backend.OneProfile(t))
 			require.NoError(t, err)
-			text = dictionary.Dump(profiles)
+			text = dictionarytest.Dump(profiles)
 			for _, name := range s.want {
 				if !strings.Contains(text, name) {
 					return false

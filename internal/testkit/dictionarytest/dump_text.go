@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
+
+// maxDepth is the depth below which values are not printed.
+const maxDepth = 100
 
 // quoteName returns a name unchanged if it consists of letters, digits and plain punctuation, else
 // as a Go string literal. Characters and words of the layout (spaces, colons, equals signs, quotes,
@@ -50,7 +52,7 @@ func formatValue(v pcommon.Value) string {
 func formatParts(v pcommon.Value) (parts []string) {
 	switch {
 	case v.Type() == pcommon.ValueTypeMap:
-		for _, e := range canonical.SortedEntries(v.Map()) {
+		for _, e := range sortedEntries(v.Map()) {
 			parts = append(parts, quoteName(e.Key)+": "+formatValue(e.Value))
 		}
 	case v.Type() == pcommon.ValueTypeSlice && v.Slice().Len() > 0 && v.Slice().At(0).Type() == pcommon.ValueTypeMap:
@@ -62,7 +64,7 @@ func formatParts(v pcommon.Value) (parts []string) {
 }
 
 func appendValue(to []byte, v pcommon.Value, depth int) []byte {
-	if depth > canonical.MaxDepth {
+	if depth > maxDepth {
 		return append(to, "!too deep"...)
 	}
 	switch v.Type() {
@@ -87,7 +89,7 @@ func appendValue(to []byte, v pcommon.Value, depth int) []byte {
 		return append(to, ']')
 	case pcommon.ValueTypeMap:
 		to = append(to, '{')
-		for i, e := range canonical.SortedEntries(v.Map()) {
+		for i, e := range sortedEntries(v.Map()) {
 			if i > 0 {
 				to = append(to, ", "...)
 			}
@@ -110,4 +112,20 @@ func appendDouble(to []byte, f float64) []byte {
 		return to
 	}
 	return append(to, ".0"...)
+}
+
+type entry struct {
+	Key   string
+	Value pcommon.Value
+}
+
+// sortedEntries returns the entries of a map, sorted by key. The sort is stable, because an
+// incoming map may contain a key twice.
+func sortedEntries(m pcommon.Map) []entry {
+	entries := make([]entry, 0, m.Len())
+	for k, v := range m.All() {
+		entries = append(entries, entry{k, v})
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.Key, b.Key) })
+	return entries
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Dump writes a message as text for people: for golden files, which are reviewed line by line, and
@@ -45,21 +45,21 @@ import (
 // Names are quoted when they contain anything but plain characters, so that no name can imitate the
 // layout. References that point outside their table read like "!function 17".
 func Dump(p pprofile.Profiles) string {
-	d := dumper{dict: p.Dictionary(), view: NewView(p.Dictionary())}
+	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary())}
 	d.message(p)
 	return d.out.String()
 }
 
 type dumper struct {
 	dict pprofile.ProfilesDictionary
-	view View
+	view dictionary.View
 	out  strings.Builder
 
 	// compare adapts the text for [Diff]: samples in the order of their text, because their order
 	// has no meaning, and a digest of the original payload.
 	compare bool
 
-	mappings map[MappingIndex]string // names within the current profile
+	mappings map[dictionary.MappingIndex]string // names within the current profile
 }
 
 func (d *dumper) message(p pprofile.Profiles) {
@@ -106,7 +106,7 @@ func (d *dumper) schema(url string) {
 }
 
 func (d *dumper) attributeMap(m pcommon.Map) {
-	for _, e := range canonical.SortedEntries(m) {
+	for _, e := range sortedEntries(m) {
 		d.line(1, "%s = %s", quoteName(e.Key), formatValue(e.Value))
 	}
 }
@@ -191,11 +191,11 @@ func (d *dumper) sample(p pprofile.Profile, s pprofile.Sample) {
 		d.line(2, "%s", plural(n, "value"))
 		d.wrapped(3, words)
 	}
-	d.stack(StackIndex(s.StackIndex()))
+	d.stack(dictionary.StackIndex(s.StackIndex()))
 }
 
 func (d *dumper) link(i int32) {
-	trace, span, ok := d.view.Link(LinkIndex(i))
+	trace, span, ok := d.view.Link(dictionary.LinkIndex(i))
 	switch {
 	case !ok:
 		d.line(2, "link !link %d", i)
@@ -220,7 +220,7 @@ func (d *dumper) timestamps(start pcommon.Timestamp, list pcommon.UInt64Slice) {
 	d.wrapped(3, words)
 }
 
-func (d *dumper) stack(i StackIndex) {
+func (d *dumper) stack(i dictionary.StackIndex) {
 	if i == 0 {
 		d.line(2, "idle")
 		return
@@ -236,13 +236,13 @@ func (d *dumper) stack(i StackIndex) {
 	}
 	d.line(2, "stack")
 	for _, l := range indices.All() {
-		d.location(LocationIndex(l))
+		d.location(dictionary.LocationIndex(l))
 	}
 }
 
 // location prints one line per frame. The last line of an inlined location is the real frame and
 // has address, mapping and attributes; the lines before it were inlined into the one that follows.
-func (d *dumper) location(i LocationIndex) {
+func (d *dumper) location(i dictionary.LocationIndex) {
 	if i == 0 {
 		d.line(3, "?")
 		return
@@ -257,7 +257,7 @@ func (d *dumper) location(i LocationIndex) {
 		tail = append(tail, fmt.Sprintf("%#x", l.Address()))
 	}
 	if m := l.MappingIndex(); m != 0 {
-		tail = append(tail, "in "+d.mappings[MappingIndex(m)])
+		tail = append(tail, "in "+d.mappings[dictionary.MappingIndex(m)])
 	}
 	if words := d.attributeWords(l.AttributeIndices()); words != "" {
 		tail = append(tail, "{"+words+"}")
@@ -369,7 +369,7 @@ func (d *dumper) sortedAttributes(list pcommon.Int32Slice) []printedAttribute {
 
 // text prints a string of the table as a name.
 func (d *dumper) text(i int32) string {
-	s, ok := d.view.String(StringIndex(i))
+	s, ok := d.view.String(dictionary.StringIndex(i))
 	if !ok {
 		return fmt.Sprintf("!string %d", i)
 	}
@@ -392,6 +392,9 @@ func (d *dumper) wrapped(indent int, words []string) {
 	}
 	d.line(indent, "%s", line)
 }
+
+// valid reports whether index i is inside a table of n entries.
+func valid[I ~int32](i I, n int) bool { return i >= 0 && int(i) < n }
 
 func plural(n int, noun string) string {
 	if n == 1 {

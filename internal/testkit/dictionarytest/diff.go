@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"fmt"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // Diff returns the first difference in content between two messages, or "" if there is none. The
@@ -24,7 +26,7 @@ func Diff(want, got pprofile.Profiles) string {
 }
 
 func comparableText(p pprofile.Profiles) string {
-	d := dumper{dict: p.Dictionary(), view: NewView(p.Dictionary()), compare: true}
+	d := dumper{dict: p.Dictionary(), view: dictionary.NewView(p.Dictionary()), compare: true}
 	d.message(p)
 	return d.out.String()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary_test
+package dictionarytest
 
 import (
 	"math"
@@ -8,13 +8,10 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func TestDump(t *testing.T) {
-	got := dictionary.Dump(dictionarytest.ValidProfiles())
+	got := Dump(ValidProfiles())
 	want := `resource
   service.name = "shop"
 scope test
@@ -53,7 +50,7 @@ profile ab000000000000000000000000000001
 // What the first golden does not show: every optional part, and every way in which a message can be
 // broken.
 func TestDumpOddParts(t *testing.T) {
-	p := dictionarytest.ValidProfiles()
+	p := ValidProfiles()
 	d := p.Dictionary()
 	resource := p.ResourceProfiles().At(0)
 	resource.SetSchemaUrl("https://opentelemetry.io/schemas/1.44.0")
@@ -66,7 +63,7 @@ func TestDumpOddParts(t *testing.T) {
 	m.PutStr("q q", "line\nbreak")
 	resource.ScopeProfiles().At(0).Scope().SetVersion("1.0")
 
-	profile := dictionarytest.FirstProfile(p)
+	profile := FirstProfile(p)
 	profile.SetProfileID(pprofile.ProfileID{})
 	profile.SetOriginalPayloadFormat("sentry")
 	profile.OriginalPayload().FromRaw([]byte("{}"))
@@ -138,18 +135,18 @@ profile
       +29.999999ms
     stack without frames
 `
-	if got := dictionary.Dump(p); got != want {
+	if got := Dump(p); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
 func TestDumpWrapsTimestamps(t *testing.T) {
-	p := dictionarytest.ValidProfiles()
-	stamps := dictionarytest.FirstSample(p).TimestampsUnixNano()
+	p := ValidProfiles()
+	stamps := FirstSample(p).TimestampsUnixNano()
 	for i := range uint64(1000) {
-		stamps.Append(uint64(dictionarytest.FirstProfile(p).Time()) + i*123_456_789)
+		stamps.Append(uint64(FirstProfile(p).Time()) + i*123_456_789)
 	}
-	text := dictionary.Dump(p)
+	text := Dump(p)
 	if got := strings.Count(text, "ms +") + strings.Count(text, "\n      +"); got != 1004 {
 		t.Errorf("%d timestamps, want 1004", got)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary_test
+package dictionarytest
 
 import (
 	"strings"
@@ -8,13 +8,10 @@ import (
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/pprofile"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/dictionarytest"
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 func TestDiffSeesEveryKindOfChange(t *testing.T) {
-	if diff := dictionary.Diff(dictionarytest.ValidProfiles(), dictionarytest.ValidProfiles()); diff != "" {
+	if diff := Diff(ValidProfiles(), ValidProfiles()); diff != "" {
 		t.Fatalf("equal messages differ: %s", diff)
 	}
 	changes := map[string]func(p pprofile.Profiles, d pprofile.ProfilesDictionary){
@@ -24,16 +21,16 @@ func TestDiffSeesEveryKindOfChange(t *testing.T) {
 		"scope version": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
 			p.ResourceProfiles().At(0).ScopeProfiles().At(0).Scope().SetVersion("2")
 		},
-		"time": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) { dictionarytest.FirstProfile(p).SetTime(1) },
+		"time": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) { FirstProfile(p).SetTime(1) },
 		"duration": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstProfile(p).SetDurationNano(1)
+			FirstProfile(p).SetDurationNano(1)
 		},
-		"period": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) { dictionarytest.FirstProfile(p).SetPeriod(1) },
+		"period": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) { FirstProfile(p).SetPeriod(1) },
 		"sample type": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstProfile(p).SampleType().SetUnitStrindex(1)
+			FirstProfile(p).SampleType().SetUnitStrindex(1)
 		},
 		"payload": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstProfile(p).OriginalPayload().FromRaw([]byte("x"))
+			FirstProfile(p).OriginalPayload().FromRaw([]byte("x"))
 		},
 		"kind of an attribute": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
 			for _, a := range d.AttributeTable().All() {
@@ -46,19 +43,19 @@ func TestDiffSeesEveryKindOfChange(t *testing.T) {
 			d.AttributeTable().At(1).SetUnitStrindex(1)
 		},
 		"timestamp": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstSample(p).TimestampsUnixNano().SetAt(0, 1)
+			FirstSample(p).TimestampsUnixNano().SetAt(0, 1)
 		},
 		"value": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstSample(p).Values().Append(1)
+			FirstSample(p).Values().Append(1)
 		},
 		"link": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
 			d.LinkTable().At(1).SetSpanID(pcommon.SpanID{9})
 		},
 		"no link": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstSample(p).SetLinkIndex(0)
+			FirstSample(p).SetLinkIndex(0)
 		},
 		"idle": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstSample(p).SetStackIndex(0)
+			FirstSample(p).SetStackIndex(0)
 		},
 		"line": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
 			d.LocationTable().At(1).Lines().At(0).SetLine(1)
@@ -69,7 +66,7 @@ func TestDiffSeesEveryKindOfChange(t *testing.T) {
 		},
 		"mapping": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) { d.MappingTable().At(1).SetFileOffset(1) },
 		"more": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstProfile(p).Samples().AppendEmpty()
+			FirstProfile(p).Samples().AppendEmpty()
 		},
 		"frame": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
 			d.StackTable().At(2).LocationIndices().Append(2)
@@ -78,13 +75,13 @@ func TestDiffSeesEveryKindOfChange(t *testing.T) {
 			d.StackTable().At(2).LocationIndices().FromRaw([]int32{1, 2})
 		},
 		"profile id": func(p pprofile.Profiles, d pprofile.ProfilesDictionary) {
-			dictionarytest.FirstProfile(p).SetProfileID(pprofile.ProfileID{1})
+			FirstProfile(p).SetProfileID(pprofile.ProfileID{1})
 		},
 	}
 	for name, change := range changes {
-		p := dictionarytest.ValidProfiles()
+		p := ValidProfiles()
 		change(p, p.Dictionary())
-		diff := dictionary.Diff(dictionarytest.ValidProfiles(), p)
+		diff := Diff(ValidProfiles(), p)
 		if !strings.Contains(diff, "\n- ") || !strings.Contains(diff, "\n+ ") {
 			t.Errorf("%s: %q", name, diff)
 		}

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"strings"
 	"testing"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
-
-	"github.com/otelcol-sentry/otelcol-sentry/profiles/internal/canonical"
 )
 
 // Names from outside must not be able to imitate the layout.
@@ -30,7 +28,7 @@ func TestHostileNamesAreQuoted(t *testing.T) {
 
 func TestDumpOfTooDeepValueEnds(t *testing.T) {
 	v := pcommon.NewValueSlice()
-	for at, i := v, 0; i < 3*canonical.MaxDepth; i++ {
+	for at, i := v, 0; i < 3*maxDepth; i++ {
 		at = at.Slice().AppendEmpty()
 		at.SetEmptySlice()
 	}

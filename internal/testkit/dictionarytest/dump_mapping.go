@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package dictionary
+package dictionarytest
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pprofile"
+
+	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
 // mappingLines prints the mappings that the profile's frames refer to and names them for the frame
@@ -20,7 +22,7 @@ import (
 // order depends on the content and not on first use: a new sample must not rename the mappings of
 // others.
 func (d *dumper) mappingLines(p pprofile.Profile) {
-	d.mappings = map[MappingIndex]string{}
+	d.mappings = map[dictionary.MappingIndex]string{}
 	var list []printedMapping
 	for _, i := range d.mappingsOf(p) {
 		if !valid(i, d.dict.MappingTable().Len()) {
@@ -47,16 +49,16 @@ func (d *dumper) mappingLines(p pprofile.Profile) {
 }
 
 type printedMapping struct {
-	index      MappingIndex
+	index      dictionary.MappingIndex
 	file       string
 	start      uint64
 	text       string
 	attributes []printedAttribute
 }
 
-func (d *dumper) printMapping(i MappingIndex) printedMapping {
+func (d *dumper) printMapping(i dictionary.MappingIndex) printedMapping {
 	m := d.dict.MappingTable().At(int(i))
-	file, _ := d.view.String(StringIndex(m.FilenameStrindex()))
+	file, _ := d.view.String(dictionary.StringIndex(m.FilenameStrindex()))
 	text := fmt.Sprintf("%s %#x-%#x", d.text(m.FilenameStrindex()), m.MemoryStart(), m.MemoryLimit())
 	if m.FileOffset() != 0 {
 		text += fmt.Sprintf(" offset %#x", m.FileOffset())
@@ -68,8 +70,8 @@ func (d *dumper) printMapping(i MappingIndex) printedMapping {
 }
 
 // mappingsOf returns every mapping in use once, in the order of the table.
-func (d *dumper) mappingsOf(p pprofile.Profile) []MappingIndex {
-	var list []MappingIndex
+func (d *dumper) mappingsOf(p pprofile.Profile) []dictionary.MappingIndex {
+	var list []dictionary.MappingIndex
 	seen := make([]bool, d.dict.StackTable().Len())
 	for _, s := range p.Samples().All() {
 		if i := s.StackIndex(); i == 0 || !valid(i, len(seen)) || seen[i] {
@@ -81,7 +83,7 @@ func (d *dumper) mappingsOf(p pprofile.Profile) []MappingIndex {
 				continue
 			}
 			if m := d.dict.LocationTable().At(int(l)).MappingIndex(); m != 0 {
-				list = append(list, MappingIndex(m))
+				list = append(list, dictionary.MappingIndex(m))
 			}
 		}
 	}
