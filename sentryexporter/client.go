@@ -4,11 +4,13 @@ package sentryexporter
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
@@ -19,7 +21,6 @@ import (
 type client struct {
 	http      *http.Client
 	url       string
-	auth      string // value of the header X-Sentry-Auth
 	userAgent string
 	publicKey string
 }
@@ -29,7 +30,6 @@ func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 	return &client{
 		http:      c,
 		url:       dsn.EnvelopeURL(),
-		auth:      fmt.Sprintf("Sentry sentry_version=%d, sentry_client=%s, sentry_key=%s", sentry.ProtocolVersion, program, dsn.PublicKey),
 		userAgent: program,
 		publicKey: dsn.PublicKey,
 	}
@@ -75,7 +75,7 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	}
 	req.Header.Set("Content-Type", sentry.ContentTypeEnvelope)
 	req.Header.Set("User-Agent", c.userAgent)
-	req.Header.Set("X-Sentry-Auth", c.auth)
+	req.Header.Set("X-Sentry-Auth", c.auth(e))
 	req.Header.Set(loopguard.Header, loopguard.Shared.Send(e.Via))
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -85,6 +85,12 @@ func (c *client) post(ctx context.Context, e *envelope) reply {
 	// Only the status matters; the text, if it can be read, explains it.
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxResponseBody))
 	return classify(resp.StatusCode, resp.Header, text)
+}
+
+// auth returns the credentials. They name the sender, or the SDK of items with which ingest stores
+// the SDK of the request.
+func (c *client) auth(e *envelope) string {
+	return sentry.Auth{PublicKey: c.publicKey, Version: strconv.Itoa(sentry.ProtocolVersion), Client: cmp.Or(e.Client, c.userAgent)}.Header()
 }
 
 // header returns the header of an envelope. sent_at is the current time by the clock that the times

@@ -95,11 +95,9 @@ func (e *sentryExporter) newRequests(count int, export *tosentry.Export, limit i
 	n := len(export.Items)
 	for i, item := range export.Items {
 		share := max(1, count*(i+1)/n-count*i/n)
-		if last := len(requests) - 1; last >= 0 && requests[last].Envelopes[0].absorb(&item) {
-			requests[last].Count += share
-			continue
+		if last := len(requests) - 1; last < 0 || !requests[last].absorb(share, &item) {
+			requests = append(requests, newRequest(share, newEnvelope(item)))
 		}
-		requests = append(requests, &request{Version: requestVersion, Count: share, Envelopes: []envelope{newEnvelope(item)}})
 	}
 	if lost := tooLarge(export.Lost); lost > 0 {
 		e.logger.Error(fmt.Sprintf("Data dropped: larger than %d bytes", min(limit, e.cfg.maxItemBytes())), zap.Int("elements", lost))
@@ -117,5 +115,5 @@ func tooLarge(lost []discard.Loss) (count int) {
 }
 
 func newEnvelope(item tosentry.Outgoing) envelope {
-	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count, DriftMilli: item.DriftMilli}
+	return envelope{EventID: item.EventID, Trace: item.Trace, Item: item.Item, Count: item.Count, DriftMilli: item.DriftMilli, Client: item.Client}
 }

@@ -61,6 +61,16 @@ func TestRequest(t *testing.T) {
 	assert.Equal(t, map[string]int64{"type=profile_chunk": 12, "type=transaction": 12}, h.counts("otelcol_exporter_sentry_envelope_bytes"))
 }
 
+// TestCredentialsNameTheSDK: ingest stores the SDK of the request with sessions and check-ins.
+func TestCredentialsNameTheSDK(t *testing.T) {
+	h := start(t, withoutQueue)
+	sessions := handmade(1, sentry.ItemSessions, "")
+	sessions.Client = "sentry.python/2.75.0"
+	require.NoError(t, h.send(sessions))
+	assert.Contains(t, h.sentry.Requests()[0].Header.Get("X-Sentry-Auth"), "sentry_client=sentry.python/2.75.0,")
+	assert.Equal(t, "otelcol-test/1.2.3", h.sentry.Requests()[0].Header.Get("User-Agent"))
+}
+
 func TestCompressionCanBeSwitchedOff(t *testing.T) {
 	h := start(t, func(cfg *Config) { cfg.HTTP.Compression = configcompression.Type("none") })
 	require.NoError(t, h.send(backendChunk(1)))

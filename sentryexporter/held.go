@@ -40,7 +40,7 @@ func (e *sentryExporter) failureID(failure [24]byte) dedup.ID {
 
 // issueRequest returns the request for an event.
 func (e *sentryExporter) issueRequest(event *toissues.Event, now time.Time) *request {
-	r := &request{Version: requestVersion, Count: 1, Envelopes: []envelope{newEnvelope(event.Outgoing)}}
+	r := newRequest(1, newEnvelope(event.Outgoing))
 	if e.holds(event) {
 		r.HeldUntil, r.Failure = now.Add(holdTime).UnixNano(), event.Failure
 	}

@@ -32,7 +32,29 @@ type request struct {
 	Failure   [24]byte
 }
 
-const requestVersion = 1
+// requestVersion is the latest version. A build that knows only version 1 would send one of several
+// updates of sessions, and times without their drift: these have version 2, which it counts as
+// unreadable.
+const requestVersion = 2
+
+// newRequest returns a request with the lowest version that all builds read as it is.
+func newRequest(count int, e envelope) *request {
+	r := &request{Version: 1, Count: count, Envelopes: []envelope{e}}
+	if e.DriftMilli != 0 {
+		r.Version = requestVersion
+	}
+	return r
+}
+
+// absorb adds an item to the only envelope, see envelope.absorb.
+func (r *request) absorb(count int, item *tosentry.Outgoing) bool {
+	if !r.Envelopes[0].absorb(item) {
+		return false
+	}
+	r.Version = requestVersion
+	r.Count += count
+	return true
+}
 
 // envelope is one item with the fields of its envelope header, or several updates of sessions.
 // Sentry accepts one item of the other types per envelope.
@@ -44,7 +66,8 @@ type envelope struct {
 	Via     string        // collectors that forwarded the data: see loopguard
 	// DriftMilli is by how many milliseconds the times in the item are behind; 0 = not at all.
 	DriftMilli int64
-	Count      int // observations of a profile, or spans: of a container, or of a transaction including its root
+	Client     string // SDK that the credentials name; "" = the exporter
+	Count      int    // observations of a profile, or spans: of a container, or of a transaction including its root
 }
 
 var _ xexporterhelper.Request = (*request)(nil)
@@ -75,7 +98,7 @@ func (e *envelope) size() (size int) {
 // absorb adds an update of a session to an envelope with others: ingest accepts as many as
 // MaxOutgoingSessions. It reports whether it did.
 func (e *envelope) absorb(item *tosentry.Outgoing) bool {
-	if item.Header.Type != sentry.ItemSession || e.Item.Header.Type != sentry.ItemSession || e.DriftMilli != item.DriftMilli ||
+	if item.Header.Type != sentry.ItemSession || e.Item.Header.Type != sentry.ItemSession || e.DriftMilli != item.DriftMilli || e.Client != item.Client ||
 		1+len(e.More) >= sentry.MaxOutgoingSessions || e.size()+len(item.Payload) > sentry.MaxOutgoingElements {
 		return false
 	}

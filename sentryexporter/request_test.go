@@ -14,6 +14,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
 
 // TestStoredRequests: what the queue has on disk is sent with the same bytes and headers after a
@@ -77,8 +78,31 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	later, err := encoding.Marshal(t.Context(), &request{Version: requestVersion + 1})
 	require.NoError(t, err)
 	_, _, err = encoding.Unmarshal(later)
-	assert.ErrorContains(t, err, "format 2 ")
+	assert.ErrorContains(t, err, "format 3 ")
 	assert.Equal(t, 1, unreadable)
+}
+
+// TestVersionOfRequests: a build that knows only version 1 would lose the second update of sessions,
+// or the drift.
+func TestVersionOfRequests(t *testing.T) {
+	h := start(t, withoutQueue)
+	item := func(kind sentry.ItemType, drift int64) tosentry.Outgoing {
+		return tosentry.Outgoing{Item: sentry.Item{Header: sentry.ItemHeader{Type: kind}, Payload: []byte("{}")}, DriftMilli: drift, Count: 1}
+	}
+	for _, c := range []struct {
+		items []tosentry.Outgoing
+		want  []int
+	}{
+		{[]tosentry.Outgoing{item(sentry.ItemSession, 0)}, []int{1}},
+		{[]tosentry.Outgoing{item(sentry.ItemSession, 0), item(sentry.ItemSession, 0), item(sentry.ItemSessions, 0)}, []int{2, 1}},
+		{[]tosentry.Outgoing{item(sentry.ItemLog, 1), item(sentry.ItemLog, 0)}, []int{2, 1}},
+	} {
+		var versions []int
+		for _, r := range h.started.newRequests(len(c.items), &tosentry.Export{Items: c.items}, sentry.MaxOutgoingElements) {
+			versions = append(versions, r.Version)
+		}
+		assert.Equal(t, c.want, versions)
+	}
 }
 
 // FuzzStoredRequest: whatever a disk gives back with the right checksum, it is refused or is a

@@ -272,6 +272,20 @@ func cutScheme(header, scheme string) (rest string, ok bool) {
 	return strings.TrimSpace(header[len(scheme):]), true
 }
 
+// ClientText returns an SDK as credentials name it, or "" if a header cannot contain it.
+func ClientText(sdk ClientSDK) string {
+	text := sdk.Name
+	if sdk.Version != "" {
+		text += "/" + sdk.Version
+	}
+	for _, c := range []byte(text) {
+		if c <= ' ' || c > '~' || c == ',' || c == '"' {
+			return ""
+		}
+	}
+	return text
+}
+
 // Header returns the X-Sentry-Auth value for a.
 func (a Auth) Header() string {
 	header := "Sentry sentry_version=" + a.Version

@@ -109,6 +109,17 @@ func TestAuthenticate(t *testing.T) {
 	}
 }
 
+func TestClientText(t *testing.T) {
+	for want, sdk := range map[string]ClientSDK{
+		"sentry.python/2.75.0": {Name: "sentry.python", Version: "2.75.0"}, "sentry.python": {Name: "sentry.python"}, "": {},
+	} {
+		assert.Equal(t, want, ClientText(sdk))
+	}
+	for _, name := range []string{"a,sentry_key=b", "a b", "a\r\nb", "a\"", "ä", "a\x7f"} {
+		assert.Empty(t, ClientText(ClientSDK{Name: name, Version: "1"}), name)
+	}
+}
+
 func TestAuthenticateRefuses(t *testing.T) {
 	const good = "Sentry sentry_key=" + testKey
 	tests := []struct {

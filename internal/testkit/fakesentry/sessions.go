@@ -10,9 +10,10 @@ import (
 )
 
 // Sessions contains the release health that ingest stores (relay-event-schema/src/protocol/
-// session.rs, relay-server/src/metrics_extraction/sessions), by release and environment.
+// session.rs, relay-server/src/metrics_extraction/sessions), by release, environment and the SDK
+// that the credentials of the request name.
 type Sessions struct {
-	Counts  map[[2]string]SessionCounts
+	Counts  map[[3]string]SessionCounts
 	errored map[string]bool // IDs of updated sessions
 }
 
@@ -22,13 +23,13 @@ type SessionCounts struct{ Started, Ended, Errored, Abnormal, Unhandled, Crashed
 
 // Store stores an item of sessions, and returns why ingest rejects it. Items of other types are
 // ignored.
-func (s *Sessions) Store(item *sentry.Item) (verdict string) {
+func (s *Sessions) Store(item *sentry.Item, client string) (verdict string) {
 	switch item.Header.Type {
 	case sentry.ItemSession:
 		if verdict = sessionVerdict(nil, item); verdict == "" {
 			var update ingestSession
 			_ = json.Unmarshal(item.Payload, &update)
-			s.add(update.Attributes, s.ofUpdate(&update))
+			s.add(update.Attributes, client, s.ofUpdate(&update))
 		}
 	case sentry.ItemSessions:
 		if verdict = sessionsVerdict(nil, item); verdict == "" {
@@ -39,7 +40,7 @@ func (s *Sessions) Store(item *sentry.Item) (verdict string) {
 				c.Errored = int(a.Errored) + c.Abnormal + c.Unhandled + c.Crashed
 				c.Started = int(a.Exited) + c.Errored
 				c.Ended = c.Started
-				s.add(all.Attributes, c)
+				s.add(all.Attributes, client, c)
 			}
 		}
 	}
@@ -78,11 +79,11 @@ func (s *Sessions) ofUpdate(u *ingestSession) (c SessionCounts) {
 	return c
 }
 
-func (s *Sessions) add(of *ingestSessionAttributes, c SessionCounts) {
+func (s *Sessions) add(of *ingestSessionAttributes, client string, c SessionCounts) {
 	if s.Counts == nil {
-		s.Counts = map[[2]string]SessionCounts{}
+		s.Counts = map[[3]string]SessionCounts{}
 	}
-	key := [2]string{*of.Release}
+	key := [3]string{*of.Release, "", client}
 	if of.Environment != nil {
 		key[1] = *of.Environment
 	}

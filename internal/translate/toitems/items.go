@@ -58,6 +58,17 @@ func (e *exporter) add(kind sentry.ItemType, eventID string, payload []byte) {
 	e.Add(kind, sentry.ContentTypeJSON, payload).EventID = eventID
 }
 
+// addOf adds an item with which ingest stores the SDK that the credentials name, and no other
+// (relay-server/src/processing/sessions/process.rs, check_ins/mod.rs). The scope is no SDK of a
+// user.
+func (e *exporter) addOf(s *source, sdk sentry.ClientSDK, kind sentry.ItemType, payload []byte) {
+	n := len(e.Items)
+	e.add(kind, "", payload)
+	if len(e.Items) > n && sdk == s.Sdk && attr.TextOf(s.Map, semconv.TelemetrySDKName) != "" {
+		e.Items[n].Client = sentry.ClientText(sdk)
+	}
+}
+
 // container is a container with the memory that release returns after the message.
 type container struct {
 	tosentry.Container

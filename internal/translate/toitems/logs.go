@@ -231,7 +231,7 @@ func (e *logExporter) checkIn(record plog.LogRecord, s *source) {
 	for key, value := range attrs.All() {
 		checkInTaker.Take(out, key, value, &e.scratch)
 	}
-	e.add(sentry.ItemCheckIn, "", event.CheckIns.Append(nil, out))
+	e.addOf(s, id.Sdk, sentry.ItemCheckIn, event.CheckIns.Append(nil, out))
 }
 
 // userReport is the inverse of fromsentry.UserReportToLogs.

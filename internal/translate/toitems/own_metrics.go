@@ -158,10 +158,10 @@ func (o *ownMetrics) write(e *exporter, s *source) {
 			continue
 		}
 		o.updates[i].Release, o.updates[i].Environment = s.Release, s.Environment
-		e.add(sentry.ItemSession, "", event.SessionUpdates.Append(nil, &o.updates[i]))
+		e.addOf(s, s.Sdk, sentry.ItemSession, event.SessionUpdates.Append(nil, &o.updates[i]))
 	}
 	for part := range slices.Chunk(o.sessions, maxAggregates) {
-		e.add(sentry.ItemSessions, "", event.SessionCounts.Append(nil, &event.Sessions{Aggregates: part, Release: s.Release, Environment: s.Environment}))
+		e.addOf(s, s.Sdk, sentry.ItemSessions, event.SessionCounts.Append(nil, &event.Sessions{Aggregates: part, Release: s.Release, Environment: s.Environment}))
 	}
 	for i := range o.reports {
 		e.add(sentry.ItemClientReport, "", event.ClientReports.Append(nil, &o.reports[i]))

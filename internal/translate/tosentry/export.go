@@ -75,6 +75,9 @@ type Outgoing struct {
 	// DriftMilli is by how many milliseconds the times in the item are behind. The sender states it
 	// with sent_at, as SDKs do, and ingest corrects the times; 0 = they are right.
 	DriftMilli int64
+	// Client is the SDK that the credentials of the request name, as "name/version"; "" = the
+	// sender. Ingest stores it with sessions and check-ins.
+	Client string
 	// Count is the number of observations or spans in the item.
 	Count int
 }
