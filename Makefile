@@ -1,7 +1,7 @@
 # One Makefile for people and for CI; needs Go and GNU make. `make help` lists the targets.
 
 .DEFAULT_GOAL := help
-.PHONY: help ports run demo page test fresh packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay faults lint format golden bench fuzz mutants corpus soak clean
+.PHONY: help ports run demo page test fresh packages symbolic asyncprofiler browser sdks ci build deb rpm image release manifests attacks symbols simulate load fullrate relay relay-ingest bench-relay faults lint format golden bench fuzz mutants corpus soak clean
 
 BIN      := dist/otelcol-sentry
 GATE     := --feature-gates=service.profilesSupport
@@ -28,7 +28,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -buildvcs=false -trimpath
 export TESTS := full
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The ports of examples/quickstart, and of the collector's own metrics, before a build that takes minutes.
 ports: private SHELL := bash
@@ -154,6 +154,12 @@ relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated v
 	TESTS=full RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/testkit/relaytest -run 'TestOnlyOneRemoves|Stay' -count=1 -v -timeout 2h
 	RELAY_PYTHON=$(CURDIR)/dist/relay/bin/python nice go test ./internal/scrub -run TestOracle -count=1 -v -parallel 2 -timeout 4h \
 	  -args -values $(or $(VALUES),100000) -seed $(or $(SEED),1)
+
+relay-ingest: build ## Judge sentry_envelope by what Sentry's ingest stores: RELAY is a relay with the feature processing; needs redis-server
+	RELAY=$(abspath $(RELAY)) go test ./internal/testkit/e2e/ingest -tags ingest -count=1 -timeout 40m -v
+
+bench-relay: build ## Compare the cost of requests with RELAY, one after the other in three turns, at RATE (100) requests per second; six minutes on an idle machine
+	RELAY=$(abspath $(RELAY)) go test ./internal/testkit/e2e/ingest -tags ingest -run TestCost -count=1 -timeout 1h -v -args -cost -rate $(or $(RATE),100)
 
 symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with colons) with Sentry's library, at PLACES (20000) random places of each file; needs python3 and npm
 	@[ -x dist/symbolic/bin/python ] || { python3 -m venv dist/symbolic && sh .ci/quiet dist/symbolic/bin/pip install symbolic==13.9.0; }

@@ -54,8 +54,12 @@ func (c *Collector) Send(t testing.TB, r Request) Response {
 func (c *Collector) TrySend(r Request) (Response, error) { return SendTo(c.Address, r) }
 
 // SendTo sends a request to an address, on a connection of its own.
-func SendTo(address string, r Request) (Response, error) {
-	connection, err := net.Dial("tcp", address)
+func SendTo(address string, r Request) (Response, error) { return SendFrom(nil, address, r) }
+
+// SendFrom is SendTo from an address of this machine: on Linux, any in 127.0.0.0/8.
+func SendFrom(local net.IP, address string, r Request) (Response, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: local}}
+	connection, err := dialer.Dial("tcp", address)
 	if err != nil {
 		return Response{}, err
 	}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build ingest
+
+package ingest
+
+import (
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/e2e/harness"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
+)
+
+// clientAddress is the address of SDKs. The collector has another one.
+const clientAddress = "127.0.0.9"
+
+// setup is a collector between SDKs and Relay.
+type setup struct {
+	relay     *relay
+	collector *harness.Collector
+	otlp      string // address
+}
+
+func start(t *testing.T) *setup {
+	s := &setup{relay: startRelay(t, startBroker(t, true)), otlp: harness.FreeAddress(t)}
+	config := strings.NewReplacer("OTLP", s.otlp, "DSN", s.relay.dsn(exported), "SPANS", s.relay.dsn(spansOnly)).Replace(`
+receivers:
+  sentry: {endpoint: ENDPOINT, tunnel_path: /tunnel, include_pii: true, scrubbing: off}
+  otlp: {protocols: {http: {endpoint: 'OTLP'}}}
+exporters:
+  sentry_envelope:
+    dsn: DSN
+  sentry_envelope/spans:
+    dsn: SPANS
+    spans_as: spans
+service:
+  pipelines:
+    profiles: {receivers: [sentry, otlp], exporters: [sentry_envelope]}
+    traces: {receivers: [sentry, otlp], exporters: [sentry_envelope]}
+    traces/spans: {receivers: [otlp], exporters: [sentry_envelope/spans]}
+    logs: {receivers: [sentry, otlp], exporters: [sentry_envelope]}
+    metrics: {receivers: [sentry, otlp], exporters: [sentry_envelope]}
+`)
+	s.collector = harness.Start(t, harness.Settings{Config: config})
+	return s
+}
+
+// stored waits until the collector has sent everything, and returns what Relay stores of it.
+func (s *setup) stored(t *testing.T) []stored {
+	t.Helper()
+	idle := 0
+	require.Eventually(t, func() bool {
+		if s.collector.Scrape(t).Sum("otelcol_exporter_queue_size") == 0 {
+			idle++
+		} else {
+			idle = 0
+		}
+		return idle > 3
+	}, 5*time.Minute, 500*time.Millisecond, "the queues are empty")
+	metrics := s.collector.Scrape(t)
+	items := metrics.Sum("otelcol_exporter_sentry_envelope_items")
+	require.Equal(t, items, metrics.Sum("otelcol_exporter_sentry_envelope_items", "outcome=sent"), "Relay accepts all requests")
+	all := s.relay.stored(t)
+	kinds := map[string]int{}
+	for i := range all {
+		kinds[all[i].kind]++
+	}
+	t.Logf("stored: %v", kinds)
+	return all
+}
+
+// TestRecordings sends each recorded request to Relay and, through the collector, to another
+// project.
+func TestRecordings(t *testing.T) {
+	s := start(t)
+	client := net.ParseIP(clientAddress)
+	for _, recording := range golden.Corpus(t) {
+		request := harness.RecordedRequest(recording)
+		if got, err := harness.SendFrom(client, s.collector.Address, request); assert.NoError(t, err) {
+			assert.Equal(t, http.StatusOK, got.Status, "%s: %s", recording.Name, got.Body)
+		}
+		if strings.HasPrefix(request.Target, "/tunnel") { // Relay has no tunnel
+			request.Target = "/api/4507/envelope/?sentry_key=" + straightKey
+		}
+		if got, err := harness.SendFrom(client, s.relay.Address, request); assert.NoError(t, err) {
+			assert.Equal(t, http.StatusOK, got.Status, "%s: %s", recording.Name, got.Body)
+		}
+	}
+	all := s.stored(t)
+
+	t.Run("nothing is refused", func(t *testing.T) {
+		t.Logf("refused if sent straight: %v", slices.Sorted(maps.Keys(refused(all, straight))))
+		for row, outcomes := range refused(all, exported) {
+			assert.Fail(t, "ingest refuses data", "%s\n%d outcomes, such as %s", row, len(outcomes), outcomes[0])
+		}
+	})
+	t.Run("client reports", func(t *testing.T) {
+		assert.Equal(t, clientOutcomes(all, straight), clientOutcomes(all, exported))
+	})
+	t.Run("remarks", func(t *testing.T) { remarksOf(all, exported).compare(t, "recordings_remarks.txt") })
+	t.Run("sessions", func(t *testing.T) {
+		want := sessions(all, straight)
+		for _, key := range slices.Sorted(maps.Keys(want)) {
+			t.Log(key, want[key])
+		}
+		assert.Equal(t, want, sessions(all, exported))
+	})
+	t.Run("the collector is not the user", func(t *testing.T) {
+		inferred := 0
+		for i := range all {
+			if item := &all[i]; item.project == exported && item.kind != "outcome" {
+				for _, text := range []string{"127.0.0.1", "otelcol", "Go-http-client"} {
+					assert.NotContains(t, item.raw, text, item.kind)
+				}
+				if strings.Contains(item.raw, clientAddress) {
+					inferred++
+				}
+			}
+		}
+		t.Logf("the receiver inferred the address of %d items", inferred)
+		assert.NotZero(t, inferred)
+	})
+	t.Run("stored alike", func(t *testing.T) { differences(all).compare(t, "recordings_differences.txt") })
+}
