@@ -8,19 +8,21 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 )
 
 var errTarget = errors.New("the path of the request cannot be forwarded")
 
 // verdict is the result of an attempt to forward a request.
-type verdict int
+type verdict = health.Verdict
 
 const (
-	sent    verdict = iota
-	limited         // Sentry has counted the request as rate limited; SDKs do not resend it either
-	refused         // permanently
-	failed          // will be retried
-	omitted         // completely
+	sent    = health.Accepted
+	limited = health.Limited // Sentry has counted the request as rate limited; SDKs do not resend it either
+	refused = health.Refused // permanently
+	failed  = health.Failed  // will be retried
+	omitted = failed + 1     // completely
 )
 
 // outcomes has the names of verdicts in metrics. A failed attempt is not an outcome yet.
@@ -60,20 +62,18 @@ func readReply(resp *http.Response) reply {
 	return r
 }
 
-// replyOf returns the verdict for a status: accepted (2xx), rejected permanently (3xx, 4xx), or
-// failed for now (5xx, 408, which proxies send, and 101, which the tee does not request).
+// replyOf returns the verdict for a status, and its reason.
 func replyOf(status int) reply {
-	r := reply{status: status}
+	r := reply{status: status, verdict: health.VerdictOf(status)}
 	switch {
-	case status >= 200 && status < 300:
-	case status == http.StatusTooManyRequests:
-		r.verdict, r.reason = limited, reasonLimited
-	case status >= 500 || status == http.StatusRequestTimeout || status < 200:
-		r.verdict, r.reason = failed, reasonServer
-	case status < 400:
-		r.verdict, r.reason = refused, reasonRedirected
-	default:
-		r.verdict, r.reason = refused, refusal(status)
+	case r.verdict == limited:
+		r.reason = reasonLimited
+	case r.verdict == failed:
+		r.reason = reasonServer
+	case r.verdict == refused && status < 400:
+		r.reason = reasonRedirected
+	case r.verdict == refused:
+		r.reason = refusal(status)
 	}
 	return r
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/consumer/consumererror"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 )
 
 // BreakerPause is long compared with the work that a trial may waste (0.75 ms for a typical
@@ -18,37 +20,27 @@ import (
 // 50 ms delivered as much.
 const BreakerPause = 20 * time.Millisecond
 
-// Breaker is a circuit breaker in front of the work for one pipeline.
+var policy = health.Policy{Failures: 1, First: BreakerPause, Longest: BreakerPause, Trial: BreakerPause}
+
+// Breaker is a health.Breaker in front of the work for one pipeline.
 //
 // A pipeline reports that it is busy (a queue is full, memory is short) when it receives data,
 // which has been decoded and translated by then. With more clients than the collector has CPU for,
 // that work is wasted again and again, and slows down whatever empties the queue. So the first
-// refusal opens the breaker, which rejects data before that work. After a pause one trial is
-// allowed; its result closes the breaker or opens it again.
-//
-//	closed ──── refused ────▶ open ─── end of the pause: one trial ──────┐
-//	  ▲                        ▲                                         ▼
-//	  └──────── accepted ──────┼──────────────────────────────────── half-open
-//	                           ├──────────── refused, or a pause without a result
-//	                           └──────────── abandoned: the next trial may start at once
+// refusal opens the breaker, which rejects data before that work.
 //
 // The zero Breaker is closed. Its methods are safe for concurrent use and never block.
 //
 // A breaker that closes allows all data, although the pipeline may have room for one message.
 // Callers ask right before the work, so at most one message per core is wasted.
 type Breaker struct {
-	state atomic.Pointer[openState] // nil = closed
-}
-
-type openState struct {
-	until time.Time // then a trial is allowed
-	trial bool      // half-open: a trial is in progress
+	state atomic.Pointer[health.Breaker] // nil = closed
 }
 
 // Open reports whether Allow would reject data now. It starts no trial.
 func (b *Breaker) Open(now time.Time) bool {
 	s := b.state.Load()
-	return s != nil && now.Before(s.until)
+	return s != nil && s.Wait(now) > 0
 }
 
 // Allow reports whether the work may be done. After a pause it allows one trial, and rejects all
@@ -60,19 +52,23 @@ func (b *Breaker) Allow(now time.Time) bool {
 	if s == nil {
 		return true
 	}
-	if now.Before(s.until) {
-		return false
-	}
-	return b.state.CompareAndSwap(s, &openState{until: now.Add(BreakerPause), trial: true})
+	return s.Wait(now) == 0 && b.change(s, func(next *health.Breaker) { next.Try(now) })
 }
 
 // Abandon reports that allowed data does not reach the pipeline: it was unusable, or a duplicate.
 // The next trial may start at once; otherwise a client that sends unusable data in each pause would
 // lock out all others. If the trial was another request, there are two trials.
-func (b *Breaker) Abandon(now time.Time) {
-	if s := b.state.Load(); s != nil && s.trial {
-		b.state.CompareAndSwap(s, &openState{until: now})
+func (b *Breaker) Abandon() {
+	if s := b.state.Load(); s != nil {
+		b.change(s, (*health.Breaker).Abandon)
 	}
+}
+
+// change replaces a state, unless another goroutine has done so.
+func (b *Breaker) change(s *health.Breaker, change func(*health.Breaker)) bool {
+	next := *s
+	change(&next)
+	return b.state.CompareAndSwap(s, &next)
 }
 
 // Report reports the result of the pipeline. Only a temporary error opens the breaker: a permanent
@@ -85,9 +81,11 @@ func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 			b.state.Store(nil)
 		}
 	case ctx.Err() != nil:
-		b.Abandon(now)
+		b.Abandon()
 	default:
-		b.state.Store(&openState{until: now.Add(BreakerPause)})
+		opened := &health.Breaker{Policy: policy}
+		opened.Failed(true, true, now)
+		b.state.Store(opened)
 	}
 }
 

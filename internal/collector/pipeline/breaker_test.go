@@ -83,7 +83,7 @@ func TestAbandon(t *testing.T) {
 	leave()
 	now := time.Now()
 	for name, end := range map[string]func(*Breaker){
-		"unusable":    func(b *Breaker) { b.Abandon(now) },
+		"unusable":    func(b *Breaker) { b.Abandon() },
 		"client gone": func(b *Breaker) { b.Report(gone, context.Canceled, now) },
 	} {
 		var b Breaker

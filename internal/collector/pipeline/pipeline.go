@@ -109,7 +109,7 @@ func (p *Pipelines) AllBusy() bool {
 func (p *Pipelines) Allow(s Signal) bool { return p.breakers[s].Allow(p.Now()) }
 
 // Abandon reports to the breaker of a signal that nothing is sent after all.
-func (p *Pipelines) Abandon(s Signal) { p.breakers[s].Abandon(p.Now()) }
+func (p *Pipelines) Abandon(s Signal) { p.breakers[s].Abandon() }
 
 // scrubbed counts the values that were scrubbed from a message.
 func (p *Pipelines) scrubbed(ctx context.Context, s Signal, counts scrub.Counts) {

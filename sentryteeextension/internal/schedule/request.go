@@ -2,7 +2,11 @@
 
 package schedule
 
-import "time"
+import (
+	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
+)
 
 // Request is a request as the schedule knows it. Callers embed it.
 type Request struct {
@@ -10,10 +14,8 @@ type Request struct {
 	Received time.Time
 	Weight   int64 // bytes; must not change while the request is in the schedule
 
-	attempts int
-	refusals int    // failed attempts between which Sentry accepted other requests
-	accepted uint64 // requests that Sentry had accepted at the last attempt
-	due      time.Time
+	health health.Message
+	due    time.Time
 
 	// Of the current attempt.
 	source source

@@ -5,6 +5,8 @@ package schedule
 import (
 	"iter"
 	"time"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 )
 
 // Schedule holds the requests to be sent.
@@ -13,10 +15,10 @@ type Schedule[E Entry] struct {
 
 	fresh, waiting queue[E]
 	again          [pauses]queue[E] // by the length of their pause, so that each is in order of due times
-	breaker        breaker
+	breaker        health.Breaker
+	sentry         health.Destination
 	nextDrained    time.Time
 	lastDrained    source
-	accepted       uint64
 	underWay       [fromAgain + 1]int // attempts, by source
 	ofProject      map[attempts]int   // attempts
 }
@@ -42,6 +44,14 @@ const (
 	// others: with their pauses, five minutes.
 	maxRefusals = 10
 
+	// tolerated is the number of consecutive failures that pause forwarding: single requests may
+	// fail while Sentry works.
+	tolerated = 10
+
+	// firstPause and maxPause are the same as Relay's for its own upstream.
+	firstPause = time.Second
+	maxPause   = time.Minute
+
 	// freeFactor limits the attempts of a project to this many times the free consumers, as
 	// httpbody does for memory: a project alone gets four fifths, and leaves one fifth to the next.
 	freeFactor = 4
@@ -49,7 +59,10 @@ const (
 
 // New returns an empty schedule.
 func New[E Entry](limits Limits) *Schedule[E] {
-	return &Schedule[E]{limits: limits, ofProject: map[attempts]int{}}
+	return &Schedule[E]{
+		limits: limits, ofProject: map[attempts]int{},
+		breaker: health.Breaker{Policy: health.Policy{Failures: tolerated, First: firstPause, Longest: maxPause, Random: true}},
+	}
 }
 
 // Add adds a new request.
@@ -59,7 +72,7 @@ func (s *Schedule[E]) Add(e E) { s.fresh.push(e) }
 func (s *Schedule[E]) Wait(e E) { s.waiting.push(e) }
 
 // Paused reports whether forwarding is paused because Sentry fails.
-func (s *Schedule[E]) Paused() bool { return s.breaker.pause > 0 }
+func (s *Schedule[E]) Paused() bool { return s.breaker.Paused() }
 
 // Park moves the new requests that can wait to the waiting queue.
 func (s *Schedule[E]) Park(can func(E) bool) {
@@ -179,7 +192,7 @@ func (s *Schedule[E]) Pop() (e E, ok bool) {
 // Next removes and returns the request to send next. If there is none now, it returns the time
 // until there is one; 0 means until the state changes.
 func (s *Schedule[E]) Next(now time.Time) (e E, wait time.Duration, ok bool) {
-	if wait := s.breaker.wait(now); wait != 0 {
+	if wait := s.breaker.Wait(now); wait != 0 {
 		return e, max(wait, 0), false
 	}
 	var from source
@@ -193,7 +206,10 @@ func (s *Schedule[E]) Next(now time.Time) (e E, wait time.Duration, ok bool) {
 	}
 	r := e.Scheduled()
 	r.source, r.probe = from, s.Paused()
-	s.breaker.probing = r.probe
+	if r.probe {
+		s.breaker.Try(now)
+	}
+	s.sentry.Begin(&r.health)
 	s.underWay[from]++
 	s.ofProject[attempts{r.Project, from}]++
 	return e, 0, true
@@ -297,12 +313,12 @@ func (s *Schedule[E]) nextRetry(now time.Time) (e E, wait time.Duration, ok bool
 }
 
 // Accepted records that Sentry has accepted a request.
-func (s *Schedule[E]) Accepted() { s.accepted++ }
+func (s *Schedule[E]) Accepted() { s.sentry.Accepted() }
 
 // Replied ends an attempt: Sentry has replied to it. It must not be retried.
 func (s *Schedule[E]) Replied(e E) {
 	s.ended(e.Scheduled())
-	s.breaker.succeeded()
+	s.breaker.Succeeded()
 }
 
 // Unsent ends an attempt that sent nothing.
@@ -310,7 +326,7 @@ func (s *Schedule[E]) Unsent(e E) {
 	r := e.Scheduled()
 	s.ended(r)
 	if r.probe {
-		s.breaker.probing = false
+		s.breaker.Abandon()
 	}
 }
 
@@ -320,19 +336,16 @@ func (s *Schedule[E]) Unsent(e E) {
 func (s *Schedule[E]) Failed(e E, now time.Time) (paused, exhausted bool) {
 	r := e.Scheduled()
 	s.ended(r)
-	paused = s.breaker.failed(r.attempts == 0, r.probe, now)
-	if r.attempts > 0 && s.accepted > r.accepted {
-		r.refusals++
-	}
-	r.attempts, r.accepted = r.attempts+1, s.accepted
-	return paused, r.refusals >= maxRefusals
+	paused = s.breaker.Failed(r.health.Failures == 0, r.probe, now)
+	s.sentry.Failed(&r.health, false)
+	return paused, r.health.Refusals >= maxRefusals
 }
 
 // Retry adds a request again after an attempt. It waits for a pause that grows with the number of
 // failures.
 func (s *Schedule[E]) Retry(e E, now time.Time) {
 	r := e.Scheduled()
-	level := min(max(r.attempts-1, 0), pauses-1)
+	level := min(max(r.health.Failures-1, 0), pauses-1)
 	r.due = now.Add(min(firstPause<<level, maxPause))
 	s.again[level].push(e)
 }

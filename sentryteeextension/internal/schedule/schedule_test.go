@@ -37,7 +37,7 @@ func next(t *testing.T, s *Schedule[*named], now time.Time) *named {
 func addFailed(s *Schedule[*named], now time.Time, requests, times int) time.Time {
 	for i := range requests {
 		e := of("1", fmt.Sprint("bad", i), now)
-		e.attempts = times
+		e.health.Failures = times
 		s.Retry(e, now)
 	}
 	return now.Add(maxPause)
@@ -50,7 +50,7 @@ func TestFewestFailuresFirst(t *testing.T) {
 	addFailed(s, start, 20, 5)
 	now := start.Add(maxPause)
 	good := of("1", "good", now)
-	good.attempts = 1
+	good.health.Failures = 1
 	s.Retry(good, now)
 	for failures := 1; failures < 5; failures++ {
 		now = now.Add(maxPause)
@@ -171,9 +171,9 @@ func TestPausesOfRetries(t *testing.T) {
 	for i := range tolerated {
 		s.Add(of("1", fmt.Sprint("bad", i), now))
 	}
-	for end := now.Add(time.Hour); now.Before(end); {
+	for end, failed := now.Add(time.Hour), false; now.Before(end) || !failed; {
 		e, wait, ok := s.Next(now)
-		if !ok {
+		if failed = ok; !ok {
 			require.Positive(t, wait)
 			now = now.Add(wait)
 			continue
@@ -181,7 +181,10 @@ func TestPausesOfRetries(t *testing.T) {
 		s.Failed(e, now)
 		s.Retry(e, now)
 	}
-	assert.Equal(t, firstPause, s.breaker.pause)
+	s.Add(of("1", "new", now))
+	_, wait, ok := s.Next(now)
+	assert.False(t, ok)
+	assert.LessOrEqual(t, wait, firstPause)
 }
 
 // TestScheduleKeepsAll: with random calls, each request is returned once, never more requests are
