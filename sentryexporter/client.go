@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
@@ -36,13 +37,13 @@ func newClient(c *http.Client, dsn sentry.DSN, program string) *client {
 }
 
 // verdict is the result of posting an envelope.
-type verdict int
+type verdict = health.Verdict
 
 const (
-	sent    verdict = iota
-	refused         // permanently
-	limited         // send again when the limit has expired
-	failed          // send again
+	sent    = health.Accepted
+	refused = health.Refused // permanently
+	limited = health.Limited // send again when the limit has expired
+	failed  = health.Failed  // send again
 )
 
 // reply is Sentry's response, or the reason why there is none.
@@ -109,26 +110,22 @@ func (c *client) header(e *envelope, now time.Time) sentry.EnvelopeHeader {
 	return h
 }
 
-// classify interprets a status: Sentry accepts (2xx), rejects permanently (3xx, 4xx), or rejects
-// temporarily (429, 5xx, and 408 of proxies).
+// classify returns the verdict for a response, and its reason.
 func classify(status int, header http.Header, text []byte) reply {
-	r := reply{status: status, header: header}
+	r := reply{status: status, header: header, verdict: health.VerdictOf(status)}
 	switch {
-	case status >= 200 && status < 300:
+	case r.verdict == sent:
 		return r
-	case status == http.StatusTooManyRequests:
-		r.verdict, r.reason = limited, reasonLimited
-	case status >= 500 || status == http.StatusRequestTimeout:
-		r.verdict, r.reason = failed, reasonServer
+	case r.verdict == limited:
+		r.reason = reasonLimited
+	case r.verdict == failed:
+		r.reason = reasonServer
 	case status < 400:
-		r.verdict, r.reason = refused, reasonRedirected
+		r.reason = reasonRedirected
 		r.err = fmt.Errorf("response %d redirects to %.*q: the dsn must name that address", status, maxDetail, header.Get("Location"))
 		return r
 	default:
-		r.verdict, r.reason = refused, refusedReasons[status]
-		if r.reason == "" {
-			r.reason = reasonRefused
-		}
+		r.reason = cmp.Or(refusedReasons[status], reasonRefused)
 	}
 	r.err = fmt.Errorf("response %d %s", status, detail(text))
 	return r

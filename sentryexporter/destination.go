@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/dedup"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -20,12 +21,13 @@ type destination struct {
 	losses    losses
 	failures  *dedup.Window // whose events were sent; of all projects, each with a fair share
 	flood     flood
-	accepted  atomic.Int64 // number of envelopes that Sentry accepted
+	health    health.Destination
 
 	announced sync.Once // in the log
 
-	mu      sync.Mutex
-	checked time.Time // time of the last check
+	probing chan struct{} // a slot for one probe; guards probed
+	probed  time.Time     // when the last probe began
+	probes  atomic.Int64  // number of probes
 }
 
 // maxFailures bounds the memory of failures: 320 bytes for each.
@@ -45,7 +47,7 @@ func (d *destinations) of(project string, dedupe time.Duration) *destination {
 		d.byProject, d.failures = map[string]*destination{}, dedup.New(dedup.Config{MaxIDs: maxFailures, MaxAge: dedupe})
 	}
 	if d.byProject[project] == nil {
-		d.byProject[project] = &destination{failures: d.failures}
+		d.byProject[project] = &destination{failures: d.failures, probing: make(chan struct{}, 1)}
 	}
 	return d.byProject[project]
 }

@@ -20,14 +20,16 @@
 //	router.go      one message of the pipeline → a part per project
 //	exporter.go    a part → one request per envelope, in the queue of its category
 //	convert.go     OTLP → envelopes, before the queue
-//	queue.go       the queues, and envelopes that wait for a retry
+//	queue.go       the queues, one per category
 //	request.go     an entry of a queue, in memory and on disk
-//	delivery.go    posts one envelope until it is sent or dropped
+//	delivery.go    posts the envelopes of a request, and decides about retries
 //	client.go      posts one envelope once and classifies the response
 //	losses.go      client reports about refused data
 //	telemetry.go   metrics
 //
-// The package uses the collector's queue and HTTP client, but not its retries: there, a request
-// that is being retried occupies a consumer, so ten requests that always fail would block the
-// exporter.
+// Queues, storage and retries are exporterhelper's. It passes a request that failed to push again,
+// and keeps it in the storage until then. A request that waits for a retry occupies a consumer, so a
+// queue has more consumers than concurrent posts, and a limited number of requests waits: otherwise,
+// requests that Sentry never accepts would block the queue. internal/collector/health distinguishes
+// these from an outage.
 package sentryexporter

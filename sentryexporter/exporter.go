@@ -17,6 +17,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/loopguard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -57,7 +58,6 @@ func newSentryExporter(r *router, cfg *Config, set exporter.Settings, dsn sentry
 	if err != nil {
 		return nil, fmt.Errorf("cannot register metrics: %w", err)
 	}
-	// The collector's queue logs each dropped request, without rate limit, and does not count it.
 	return &sentryExporter{
 		destination: cfg.destinations.of(project, cfg.Errors.Dedupe), dsn: dsn, project: project, isDefault: len(r.projects) == 0,
 		cfg: cfg, settings: set, logger: collector.LimitLogs(set.Logger), telemetry: telemetry,
@@ -184,28 +184,33 @@ func (e *sentryExporter) reportStatus(r *reply) {
 	}
 }
 
-// checkHealth posts an empty envelope, at most once per healthInterval, and counts it if Sentry
-// accepts it. Without other traffic, this distinguishes an outage from the rejection of certain
-// envelopes.
-func (e *sentryExporter) checkHealth(ctx context.Context) {
-	e.mu.Lock()
-	now := time.Now()
-	due := now.Sub(e.checked) >= healthInterval
-	if due {
-		e.checked = now
+// acceptsOthers reports whether Sentry has accepted anything since the last attempt to send an
+// envelope. Without other traffic, it posts an empty envelope, which distinguishes an outage from
+// the rejection of certain envelopes.
+func (e *sentryExporter) acceptsOthers(ctx context.Context, m *health.Message) bool {
+	before := e.probes.Load()
+	defer acquire(e.probing)()
+	for e.probes.Load() == before && !e.health.AcceptedSince(m) {
+		if wait := time.Until(e.probed.Add(probeInterval)); wait > 0 {
+			select {
+			case <-time.After(wait):
+				continue
+			case <-e.stopping:
+				return false
+			}
+		}
+		e.probed = time.Now()
+		e.probes.Add(1)
+		empty := newClientReport(nil, e.probed)
+		r := e.client.post(ctx, empty)
+		e.telemetry.posted(ctx, empty, r)
+		if r.verdict == sent {
+			e.health.Accepted()
+		}
 	}
-	e.mu.Unlock()
-	if !due {
-		return
-	}
-	empty := newClientReport(nil, now)
-	r := e.client.post(ctx, empty)
-	e.telemetry.posted(ctx, empty, r)
-	if r.verdict == sent {
-		e.accepted.Add(1)
-	}
+	return e.health.AcceptedSince(m)
 }
 
-// healthInterval is long enough not to burden an overloaded Sentry, and short enough to drop
+// probeInterval is long enough not to burden an overloaded Sentry, and short enough to drop
 // rejected envelopes soon.
-const healthInterval = 2 * time.Second
+const probeInterval = 2 * time.Second

@@ -242,7 +242,7 @@ func TestLimitOfAnHour(t *testing.T) {
 		require.NoError(t, h.send(backendChunk(1), backendChunk(2)))
 		time.Sleep(time.Hour - time.Millisecond)
 		assert.Len(t, h.sentry.Requests(), 1)
-		waits := h.logs.FilterMessageSnippet("will be retried")
+		waits := h.logs.FilterMessageSnippet("Will retry")
 		require.NotZero(t, waits.Len())
 		assert.Equal(t, time.Hour.String(), waits.All()[0].ContextMap()["interval"])
 
@@ -338,7 +338,7 @@ func TestLogsAreBoundedAndSafe(t *testing.T) {
 	for range 50 {
 		require.NoError(t, h.send(backendChunk(1)))
 	}
-	require.NotZero(t, h.logs.FilterMessageSnippet("will be retried").Len())
+	require.NotZero(t, h.logs.FilterMessageSnippet("Will retry").Len())
 	assert.Equal(t, collector.LogsPerMinute, h.logs.FilterMessage("Envelope dropped").Len())
 	for _, line := range h.logs.All() {
 		for _, value := range line.ContextMap() {

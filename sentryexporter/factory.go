@@ -9,7 +9,6 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/exporter"
-	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 	"go.opentelemetry.io/collector/exporter/xexporter"
 	"go.opentelemetry.io/collector/pdata/plog"
@@ -27,6 +26,14 @@ import (
 
 // The type differs from that of contrib's "sentry" exporter, which may be in the same build.
 var componentType = component.MustNewType("sentry_envelope")
+
+// The collector's metrics count error events as log records, also those of spans.
+var (
+	profilesHelper = helperOf(xexporterhelper.NewProfilesRequest)
+	tracesHelper   = helperOf(xexporterhelper.NewTracesRequest)
+	logsHelper     = helperOf(xexporterhelper.NewLogsRequest)
+	metricsHelper  = helperOf(xexporterhelper.NewMetricsRequest)
+)
 
 // stability is the stability level of all signals.
 const stability = component.StabilityLevelDevelopment
@@ -67,16 +74,12 @@ func (e *sentryExporter) consumeProfiles(ctx context.Context, profiles pprofile.
 func createProfiles(ctx context.Context, set exporter.Settings, cfg component.Config) (xexporter.Profiles, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
 		e.profiled.Store(true)
-		return errors.Join(e.addProfilesQueue(ctx, sentry.CategoryProfileChunk), e.addProfilesQueue(ctx, sentry.CategoryProfileChunkUI))
+		return e.addQueues(ctx, profilesHelper, sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return profilesExporter{r}, nil
-}
-
-func (e *sentryExporter) addProfilesQueue(ctx context.Context, category sentry.Category) error {
-	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewProfilesRequest, xexporter.Profiles.ConsumeProfiles, pprofile.NewProfiles)
 }
 
 type tracesExporter struct{ *router }
@@ -104,21 +107,17 @@ func (e *sentryExporter) consumeTraces(ctx context.Context, traces ptrace.Traces
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
-		err := errors.Join(e.addTracesQueue(ctx, sentry.CategoryTransaction), e.addTracesQueue(ctx, sentry.CategorySpan))
+		err := e.addQueues(ctx, tracesHelper, sentry.CategoryTransaction, sentry.CategorySpan)
 		if e.cfg.Errors.FromSpans == toissues.None {
 			return err
 		}
 		e.fromSpans.Store(true)
-		return errors.Join(err, e.addLogsQueue(ctx, sentry.CategoryError, string(sentry.CategoryError)))
+		return errors.Join(err, e.addQueues(ctx, logsHelper, sentry.CategoryError))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return tracesExporter{r}, nil
-}
-
-func (e *sentryExporter) addTracesQueue(ctx context.Context, category sentry.Category) error {
-	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewTracesRequest, exporter.Traces.ConsumeTraces, ptrace.NewTraces)
 }
 
 type logsExporter struct{ *router }
@@ -147,11 +146,10 @@ func (e *sentryExporter) consumeLogs(ctx context.Context, logs plog.Logs) error 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
 		return errors.Join(
-			e.addLogsQueue(ctx, sentry.CategoryLogItem, string(sentry.CategoryLogItem)),
-			e.addLogsQueue(ctx, sentry.CategoryError, logsErrorQueue),
-			e.addLogsQueue(ctx, sentry.CategoryFeedback, string(sentry.CategoryFeedback)),
-			e.addLogsQueue(ctx, sentry.CategoryMonitor, string(sentry.CategoryMonitor)),
-			e.addLogsQueue(ctx, sentry.CategoryError, heldQueue))
+			e.addQueues(ctx, logsHelper, sentry.CategoryLogItem),
+			e.addQueue(ctx, logsHelper, sentry.CategoryError, logsErrorQueue),
+			e.addQueues(ctx, logsHelper, sentry.CategoryFeedback, sentry.CategoryMonitor),
+			e.addQueue(ctx, logsHelper, sentry.CategoryError, heldQueue))
 	})
 	if err != nil {
 		return nil, err
@@ -177,7 +175,7 @@ func (e *sentryExporter) consumeMetrics(ctx context.Context, metrics pmetric.Met
 
 func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Metrics, error) {
 	r, err := newRouter(cfg.(*Config), set, func(e *sentryExporter) error {
-		return errors.Join(e.addMetricsQueue(ctx, sentry.CategoryTraceMetric), e.addMetricsQueue(ctx, sentry.CategorySession))
+		return e.addQueues(ctx, metricsHelper, sentry.CategoryTraceMetric, sentry.CategorySession)
 	})
 	if err != nil {
 		return nil, err
@@ -185,36 +183,9 @@ func createMetrics(ctx context.Context, set exporter.Settings, cfg component.Con
 	return metricsExporter{r}, nil
 }
 
-func (e *sentryExporter) addMetricsQueue(ctx context.Context, category sentry.Category) error {
-	return addQueueOf(ctx, e, category, string(category), xexporterhelper.NewMetricsRequest, exporter.Metrics.ConsumeMetrics, pmetric.NewMetrics)
-}
-
 // logsErrorQueue is the name of the queue for errors from log records. The queue of the traces
 // exporter has the name of the category, and two queues cannot share a storage.
 const logsErrorQueue = "log_error"
-
-// addLogsQueue adds the queue of a category. The collector's metrics count its items as log
-// records.
-func (e *sentryExporter) addLogsQueue(ctx context.Context, category sentry.Category, name string) error {
-	return addQueueOf(ctx, e, category, name, xexporterhelper.NewLogsRequest, exporter.Logs.ConsumeLogs, plog.NewLogs)
-}
-
-// addQueueOf adds the queue of a category, with exporterhelper's functions for a signal.
-func addQueueOf[M any, C component.Component](
-	ctx context.Context, e *sentryExporter, category sentry.Category, name string,
-	create func(context.Context, exporter.Settings, xexporterhelper.RequestConverterFunc[M], xexporterhelper.RequestConsumeFunc, ...exporterhelper.Option) (C, error),
-	consume func(C, context.Context, M) error, empty func() M,
-) error {
-	q := e.addQueue(category)
-	q.name = name
-	helper, err := create(ctx, q.queueSettings(), requestOf[M], q.push, q.options()...)
-	if err != nil {
-		return err
-	}
-	q.helper = helper
-	q.consume = func(ctx context.Context) error { return consume(helper, ctx, empty()) }
-	return nil
-}
 
 // copyResources copies the resources at some positions.
 func copyResources[R interface{ CopyTo(R) }, S interface {

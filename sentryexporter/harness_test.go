@@ -56,11 +56,8 @@ func startAt(t *testing.T, server *fakesentry.Server, edit func(*Config)) *harne
 	core, logs := observer.New(zap.DebugLevel)
 	set.Logger, h.logs = zap.New(core), logs
 	e := newTestExporter(t, cfg, set)
-	for _, category := range []sentry.Category{
-		sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI, sentry.CategoryTransaction, sentry.CategorySpan,
-	} {
-		require.NoError(t, e.addTracesQueue(t.Context(), category))
-	}
+	require.NoError(t, e.addQueues(t.Context(), tracesHelper,
+		sentry.CategoryProfileChunk, sentry.CategoryProfileChunkUI, sentry.CategoryTransaction, sentry.CategorySpan))
 	require.NoError(t, e.Start(t.Context(), h.host()))
 	h.started = e
 	t.Cleanup(h.stop)
@@ -88,6 +85,7 @@ func testConfig(server *fakesentry.Server, edit func(*Config)) *Config {
 
 func (h *harness) settings() exporter.Settings {
 	set := exportertest.NewNopSettings(componentType)
+	set.ID = component.NewID(componentType)
 	set.TelemetrySettings = h.metrics.NewTelemetrySettings()
 	set.BuildInfo.Command, set.BuildInfo.Version = "otelcol-test", "1.2.3"
 	return set
@@ -100,7 +98,12 @@ type statusHost struct {
 }
 
 func (statusHost) GetExtensions() map[component.ID]component.Component {
-	return map[component.ID]component.Component{dialerID: dialer{}}
+	all := map[component.ID]component.Component{dialerID: dialer{}}
+	disks.Range(func(id, d any) bool {
+		all[id.(component.ID)] = d.(*disk)
+		return true
+	})
+	return all
 }
 
 func (h statusHost) Report(event *componentstatus.Event) { h.events <- event }

@@ -64,6 +64,7 @@ func (q *categoryQueue) superseded(ctx context.Context, r *request) bool {
 	if err != nil { // the context has ended, and the request remains in the storage
 		return false
 	}
+	r.HeldUntil = 0 // a retry is neither held nor a duplicate
 	if attempt.Seen[0] {
 		q.telemetry.lost(ctx, q.telemetry.exceptionsDiscarded, []discard.Loss{{Reason: toissues.ReasonDuplicate, Count: 1}})
 	}

@@ -4,14 +4,14 @@ package sentryexporter
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
-	"go.opentelemetry.io/collector/config/configretry"
 	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
@@ -29,35 +29,75 @@ import (
 // concurrent posts: the queue has maxWaiting additional consumers.
 type categoryQueue struct {
 	*sentryExporter
-	helper    component.Component // exporterhelper's queue and consumers
-	consume   func(context.Context) error
-	category  sentry.Category
-	name      string        // in metrics and in the storage
-	consumers int           // number of consumers; 0 = no queue
-	posts     chan struct{} // one slot per concurrent post; nil = unlimited
-	retries   chan struct{} // the same for retries: half as many as posts, because each may take until the timeout
-
-	mu      sync.Mutex
-	busy    int        // number of consumers with a request
-	waiting []*attempt // failed requests, oldest first
+	helper   helper
+	category sentry.Category
+	name     string        // in metrics and in the storage
+	posts    chan struct{} // one slot per concurrent post; nil = unlimited
+	retries  chan struct{} // the same for retries: half as many as posts, because each may take until the timeout
+	waiting  atomic.Int64  // requests that wait for a retry after a failure
 }
 
-// maxWaiting limits the requests in each queue that wait while others are sent. Further requests
-// remain in the queue until unblock drops or posts the waiting ones. Waiting requests are in
-// memory, even with a storage.
+// maxWaiting limits the requests in each queue that wait while others are sent; see retry. Waiting
+// requests are in memory, even with a storage.
 const maxWaiting = 30
+
+// helper is exporterhelper's queue, with its consumers and retries. The exporters that exporterhelper
+// creates have this method, but their interface has only that of the signal, which converts each
+// message to one request. Here, a message has several.
+type helper interface {
+	component.Component
+	Send(context.Context, xexporterhelper.Request) error
+}
+
+// createHelper creates a helper, whose metrics and storage are those of a signal.
+type createHelper func(context.Context, exporter.Settings, xexporterhelper.RequestConsumeFunc, ...exporterhelper.Option) (helper, error)
+
+// helperOf returns exporterhelper's function for a signal.
+func helperOf[M any, C component.Component](
+	create func(context.Context, exporter.Settings, xexporterhelper.RequestConverterFunc[M], xexporterhelper.RequestConsumeFunc, ...exporterhelper.Option) (C, error),
+) createHelper {
+	return func(ctx context.Context, set exporter.Settings, push xexporterhelper.RequestConsumeFunc, options ...exporterhelper.Option) (helper, error) {
+		unused := func(context.Context, M) (xexporterhelper.Request, error) { return nil, errors.ErrUnsupported }
+		created, err := create(ctx, set, unused, push, options...)
+		if err != nil {
+			return nil, err
+		}
+		h, ok := component.Component(created).(helper)
+		if !ok {
+			return nil, fmt.Errorf("%T has no method Send: this version of exporterhelper is not supported", created)
+		}
+		return h, nil
+	}
+}
+
+// addQueues adds queues with the names of their categories.
+func (e *sentryExporter) addQueues(ctx context.Context, create createHelper, categories ...sentry.Category) (err error) {
+	for _, category := range categories {
+		err = errors.Join(err, e.addQueue(ctx, create, category, string(category)))
+	}
+	return err
+}
 
 // addQueue adds the queue of a category. The first queue uses the name of the exporter in metrics
 // and in the storage.
-func (e *sentryExporter) addQueue(category sentry.Category) *categoryQueue {
-	q := &categoryQueue{sentryExporter: e, category: category, name: string(category)}
-	if e.cfg.Queue.HasValue() {
-		posts := max(1, e.cfg.Queue.Get().NumConsumers)
-		q.consumers = posts + maxWaiting
-		q.posts, q.retries = make(chan struct{}, posts), make(chan struct{}, max(1, posts/2))
-	}
+func (e *sentryExporter) addQueue(ctx context.Context, create createHelper, category sentry.Category, name string) (err error) {
+	q := &categoryQueue{sentryExporter: e, category: category, name: name}
 	e.queues = append(e.queues, q)
-	return q
+	queue := e.cfg.Queue
+	if queue.HasValue() {
+		settings := *queue.Get()
+		posts := max(1, settings.NumConsumers)
+		q.posts, q.retries = make(chan struct{}, posts), make(chan struct{}, max(1, posts/2))
+		settings.NumConsumers = posts + maxWaiting
+		queue = configoptional.Some(settings)
+	}
+	retry := e.cfg.Retry
+	retry.MaxElapsedTime = 0 // see retry
+	q.helper, err = create(ctx, q.queueSettings(), q.push,
+		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}), // the HTTP client has one per post
+		exporterhelper.WithRetry(retry),
+		xexporterhelper.WithQueueBatch(queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{e.countUnreadable}}))
+	return err
 }
 
 // queueOf returns the queue for the category of the first envelope. Only requests that an earlier
@@ -89,6 +129,7 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	if len(name) > 0 {
 		set.ID = component.NewIDWithName(set.ID.Type(), strings.Join(name, "."))
 	}
+	set.Logger = q.logger
 	if q.storage() != nil {
 		set.Logger = countInterruptions(set.Logger, &q.interrupted)
 	}
@@ -103,24 +144,6 @@ func (e *sentryExporter) storage() *component.ID {
 	return e.cfg.Queue.Get().StorageID
 }
 
-// options returns the options of exporterhelper. Requests have no timeout, because the HTTP client
-// has one per post. exporterhelper's retries are enabled only so that a request stays in the
-// storage if a shutdown interrupts push, which does all retries.
-func (q *categoryQueue) options() []exporterhelper.Option {
-	queue := q.cfg.Queue
-	if queue.HasValue() {
-		settings := *queue.Get()
-		settings.NumConsumers = q.consumers
-		queue = configoptional.Some(settings)
-	}
-	retry := configretry.BackOffConfig{Enabled: q.cfg.Retry.Enabled, InitialInterval: time.Hour, MaxInterval: time.Hour, Multiplier: 1}
-	return []exporterhelper.Option{
-		exporterhelper.WithTimeout(exporterhelper.TimeoutConfig{Timeout: 0}),
-		exporterhelper.WithRetry(retry),
-		xexporterhelper.WithQueueBatch(queue, xexporterhelper.QueueBatchSettings{Encoding: requestEncoding{q.countUnreadable}}),
-	}
-}
-
 // notQueued is the error for requests that were not added to their queues.
 type notQueued struct {
 	error
@@ -129,38 +152,16 @@ type notQueued struct {
 
 func (n *notQueued) Unwrap() error { return n.error }
 
-// enqueueAll adds requests. It stops at the first error that is not permanent, which is a
-// *notQueued. A permanent error, without a queue, is that of an envelope that push has dropped and
-// counted; see convert.go.
+// enqueueAll adds requests to the queue, or sends them if there is none. It stops at the first error
+// that is not permanent, which is a *notQueued. A permanent error, without a queue, is that of an
+// envelope that push has dropped and counted; see convert.go.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) error {
 	for i, r := range requests {
-		if err := q.enqueue(ctx, r); err != nil && !consumererror.IsPermanent(err) {
+		if err := q.helper.Send(ctx, r); err != nil && !consumererror.IsPermanent(err) {
 			return &notQueued{err, requests[i:]}
 		}
 	}
 	return nil
-}
-
-// enqueue adds a request to the queue, or sends it if there is none.
-//
-// exporterhelper converts a message to one request; here, the requests already exist, and a message
-// has several.
-func (q *categoryQueue) enqueue(ctx context.Context, r *request) error {
-	return q.consume(context.WithValue(ctx, requestKey{}, r))
-}
-
-type requestKey struct{}
-
-// requestOf returns the request of enqueue.
-func requestOf[T any](ctx context.Context, _ T) (xexporterhelper.Request, error) {
-	return ctx.Value(requestKey{}).(*request), nil
-}
-
-// addBusy changes the number of consumers with a request.
-func (q *categoryQueue) addBusy(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.busy += n
 }
 
 // acquire waits for a slot and returns a function that releases it.

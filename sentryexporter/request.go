@@ -8,11 +8,13 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/tosentry"
 )
@@ -30,6 +32,13 @@ type request struct {
 	// Of a provisional event: see held.go. A HeldUntil of 0 means that it is sent without a delay.
 	HeldUntil int64 // Unix nanoseconds
 	Failure   [24]byte
+
+	// Of the first envelope. Those before it were sent or dropped.
+	attempts    health.Message
+	begun       time.Time   // time of the first attempt
+	stopWaiting func() bool // of categoryQueue.waiting; nil = does not wait
+
+	lost error // of the last envelope that was dropped
 }
 
 // requestVersion is the latest version. A build that knows only version 1 would send one of several
@@ -68,6 +77,8 @@ type envelope struct {
 	DriftMilli int64
 	Client     string // SDK that the credentials name; "" = the exporter
 	Count      int    // observations of a profile, or spans: of a container, or of a transaction including its root
+
+	halvings int // how often the original chunk was halved
 }
 
 var _ xexporterhelper.Request = (*request)(nil)

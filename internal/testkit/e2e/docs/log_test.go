@@ -62,7 +62,7 @@ service:
 	envelope, err := os.ReadFile(filepath.Join(golden.Root(t), "testdata/cases/event-python/in.envelope"))
 	require.NoError(t, err)
 	require.Equal(t, 200, c.Send(t, harness.EnvelopeRequest(envelope)).Status)
-	failed := func() bool { return len(linesWith(c, "Envelope not sent, will be retried")) > 0 }
+	failed := func() bool { return len(linesWith(c, "Exporting failed. Will retry")) > 0 }
 	require.Eventually(t, failed, time.Minute, 10*time.Millisecond)
 	c.Stop(t)
 	assert.Empty(t, linesWith(c, "Dropping data"))
@@ -70,7 +70,7 @@ service:
 	harness.CheckLog(t, c, "hunter2")
 
 	again := harness.Start(t, settings)
-	retried := func() bool { return len(linesWith(again, "Envelope not sent, will be retried")) > 0 }
+	retried := func() bool { return len(linesWith(again, "Exporting failed. Will retry")) > 0 }
 	require.Eventually(t, retried, time.Minute, 10*time.Millisecond, "the stored request")
 }
 
