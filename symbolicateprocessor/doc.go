@@ -9,7 +9,7 @@
 // symbolicateprocessor/internal/exceptions edits exceptions:
 //
 //	processor.go  signals: look up, write, forward
-//	hold.go       messages that wait for their files, by option
+//	hold.go       messages that wait for their files, and for the next component
 //	files.go      looks up open files, and opens others in the background; lookups never wait
 //	queue.go      the files to open, with turns for tenants
 //	open.go       open files in memory, with shares for tenants

@@ -31,8 +31,9 @@ type remote struct {
 	store   *filestore.Store
 }
 
-// startRemote starts downloads. changed searches the directory after each download.
-func startRemote(cfg *Config, t *telemetry, logger *zap.Logger, changed func(context.Context)) (*remote, error) {
+// startRemote starts downloads. changed searches the directory after each download, and ended is
+// called when a file is no longer being downloaded.
+func startRemote(cfg *Config, t *telemetry, logger *zap.Logger, changed func(context.Context), ended func()) (*remote, error) {
 	d := &cfg.Downloads
 	store, err := filestore.OpenLimited(filepath.Join(cfg.Store.Directory, downloadsFolder), d.MaxTotalSize, cfg.Store.MaxFiles/4)
 	if err != nil {
@@ -42,7 +43,7 @@ func startRemote(cfg *Config, t *telemetry, logger *zap.Logger, changed func(con
 		Hosts: d.SourceMapHosts, Servers: d.DebuginfodURLs, HTTP: d.AllowHTTP,
 		Timeout: d.Timeout, Concurrent: d.MaxConcurrent, RetryAfter: d.RetryAfter,
 		MaxFileBytes: min(d.MaxFileBytes, cfg.Store.MaxFileBytes), MaxNativeBytes: min(d.MaxFileBytes, cfg.Store.MaxNativeBytes),
-		Stored: changed,
+		Stored: changed, Ended: ended,
 		Count: func(outcome downloads.Outcome, file string, err error) {
 			t.countDownload(context.Background(), outcome)
 			if err != nil && outcome != downloads.NotFound {

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/broadcast"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
@@ -44,6 +45,7 @@ type files struct {
 	catalog atomic.Pointer[catalog] // nil before the first scan
 	changed chan struct{}           // asks for a scan
 	asked   chan struct{}           // the queue is not empty
+	opened  broadcast.Change        // files that were pending are open, or cannot be opened
 	uploads *endpoint               // nil: off
 	remote  *remote                 // nil: off
 	stop    context.CancelFunc
@@ -61,14 +63,15 @@ type files struct {
 // tenantFiles are the symbol files for the messages of a tenant.
 type tenantFiles struct {
 	*files
-	tenant tenant.Tenant
+	tenant  tenant.Tenant
+	pending map[any]bool // IDs that were asked for, and are not known yet
 }
 
 var _ symbolicate.Files = tenantFiles{}
 
 // of returns the files for the messages of a tenant: its own, and those that the operator provides
 // for all.
-func (f *files) of(t tenant.Tenant) tenantFiles { return tenantFiles{f, t} }
+func (f *files) of(t tenant.Tenant) tenantFiles { return tenantFiles{f, t, map[any]bool{}} }
 
 // symbolFile is a *sourcemap.File, a *proguard.Mapping or a nativeTable.
 type symbolFile interface{ Bytes() int64 }
@@ -114,7 +117,7 @@ func (f *files) Start(ctx context.Context, host component.Host) (err error) {
 		}
 	}
 	if f.config.Downloads.enabled() {
-		if f.remote, err = startRemote(f.config, f.telemetry, f.logger, f.scan); err != nil {
+		if f.remote, err = startRemote(f.config, f.telemetry, f.logger, f.scan, f.opened.Notify); err != nil {
 			return err
 		}
 	}
@@ -164,14 +167,14 @@ func (f tenantFiles) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.S
 		return b, f.remote.script(f.tenant, id, b)
 	})
 	script, _ := file.(*sourcemap.File)
-	return script, status
+	return script, noted(f, id, status)
 }
 
 // Mapping implements symbolicate.Files.
 func (f tenantFiles) Mapping(id string) (*proguard.Mapping, symbols.Status) {
 	file, status := f.lookup(func(c *catalog) (*bundle, bool) { return c.mapping(f.tenant, id), false })
 	mapping, _ := file.(*proguard.Mapping)
-	return mapping, status
+	return mapping, noted(f, id, status)
 }
 
 // Native implements symbolicate.Files.
@@ -181,7 +184,28 @@ func (f tenantFiles) Native(id symbolicate.NativeID) (*native.Table, symbols.Sta
 		return b, f.remote.object(f.tenant, id, b)
 	})
 	table, _ := file.(nativeTable)
-	return table.Table, status
+	return table.Table, noted(f, id, status)
+}
+
+// noted adds an ID to the pending ones.
+func noted[ID comparable](f tenantFiles, id ID, status symbols.Status) symbols.Status {
+	if status == symbols.Pending {
+		f.pending[id] = true
+	}
+	return status
+}
+
+// status asks for a pending ID again.
+func (f tenantFiles) status(id any) (status symbols.Status) {
+	switch id := id.(type) {
+	case symbolicate.ScriptID:
+		_, status = f.Script(id)
+	case symbolicate.NativeID:
+		_, status = f.Native(id)
+	case string:
+		_, status = f.Mapping(id)
+	}
+	return status
 }
 
 // lookup returns the opened file of a bundle, or queues it. find also reports whether the file is
@@ -240,6 +264,7 @@ func (f *files) loadNext(ctx context.Context) {
 	}
 	signal(f.asked) // for the next one, after a scan that is due
 	work := f.load(ctx, w)
+	defer f.opened.Notify()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue.worked(w.tenant, work)
@@ -266,6 +291,7 @@ func (f *files) scan(ctx context.Context) {
 	}
 	f.telemetry.known.Add(ctx, int64(next.known-before.known))
 	f.catalog.Store(next)
+	defer f.opened.Notify()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	maps.DeleteFunc(f.failed, func(b *bundle, _ time.Time) bool { return !next.has(b) })

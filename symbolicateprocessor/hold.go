@@ -7,27 +7,26 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.uber.org/zap"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/fairshare"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
-	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
-	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/proguard"
-	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/sourcemap"
 )
 
 // message is a message of any signal.
 type message struct {
-	write func(symbolicate.Files) symbolicate.Counts // writes the names
-	size  func() int                                 // bytes when encoded
-	next  func(context.Context) error                // forwards it
+	find func(symbolicate.Files) symbolicate.Write   // finds the names
+	size func() int                                  // bytes when encoded
+	next func(ctx context.Context, again bool) error // forwards it; again: another attempt may follow
 }
 
-// hold keeps the messages of a pipeline while their symbol files are being opened or downloaded.
-// Each pipeline has its own, because the next components of another pipeline may already be shut
-// down. Tenants share hold::max_bytes fairly. A nil hold keeps none.
+// hold keeps the messages of a pipeline while their symbol files are being opened or downloaded,
+// and until the next component accepts them. Each pipeline has its own, because the next components
+// of another pipeline may already be shut down. Tenants share hold::max_bytes fairly. A nil hold
+// keeps none.
 type hold struct {
 	cfg    HoldConfig
 	files  *files
@@ -40,12 +39,16 @@ type hold struct {
 
 type heldMessage struct {
 	message
-	ctx   context.Context
-	due   time.Time
-	bytes int64
-	left  bool // made room for another
-	*probe
+	ctx     context.Context
+	files   tenantFiles // has the pending ones
+	bytes   int64
+	place   *place    // nil while it is being forwarded
+	due     time.Time // to be forwarded
+	release release   // why it is no longer held, if the next component refused it
+	last    time.Time // of the attempts to forward it
 }
+
+type place = fairshare.Entry[tenant.Tenant, *heldMessage]
 
 // release is the reason why a message is no longer held, or is not held at all.
 type release string
@@ -58,8 +61,8 @@ const (
 	refused  release = "refused"  // the next component rejected it after the hold: it was dropped
 )
 
-// holdInterval is the time between two checks whether files are open.
-const holdInterval = 100 * time.Millisecond
+// retryPause is the time between two attempts to forward a message.
+const retryPause = time.Second
 
 func newHold(cfg HoldConfig, f *files) *hold {
 	if cfg.Timeout == 0 {
@@ -75,26 +78,35 @@ func (h *hold) start() {
 	working, stop := context.WithCancel(context.Background())
 	h.stop = stop
 	h.worker.Go(func() {
-		ticker := time.NewTicker(holdInterval)
-		defer ticker.Stop()
 		for {
+			changed, known := h.files.opened.Next(), map[question]bool{}
+			h.forward(func(m *heldMessage) release {
+				switch {
+				case m.release == "" && !m.pending(known):
+					return opened
+				case !time.Now().Before(m.due):
+					return expired
+				}
+				return ""
+			})
 			select {
 			case <-working.Done():
 				return
-			case now := <-ticker.C:
-				known := map[any]bool{}
-				h.forward(func(m *heldMessage) release {
-					switch {
-					case !m.pending(known):
-						return opened
-					case now.After(m.due):
-						return expired
-					}
-					return ""
-				})
+			case <-changed:
+			case <-time.After(h.pause()):
 			}
 		}
 	})
+}
+
+// pause returns the time until a message is due. One that arrives meanwhile is due later.
+func (h *hold) pause() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.held.Oldest(); e != nil {
+		return time.Until(e.Value.due)
+	}
+	return h.cfg.Timeout
 }
 
 // shutdown forwards all messages.
@@ -107,40 +119,36 @@ func (h *hold) shutdown() {
 	h.forward(func(*heldMessage) release { return shutdown })
 }
 
-// add keeps a message if files for it are being opened. Otherwise it returns false, and the message
-// is unchanged. To make room, it forwards messages of others. This runs in the goroutine of the
-// sender, which slows the sender down to the pace of the next component.
-func (h *hold) add(ctx context.Context, m message) bool {
-	if h == nil {
-		return false
-	}
-	t := tenant.FromContext(ctx)
-	p := &probe{files: h.files.of(t), asked: map[any]func() symbols.Status{}}
-	m.write(p)
-	if !p.pending(map[any]bool{}) {
-		return false
-	}
-	held := &heldMessage{message: m, ctx: context.WithoutCancel(ctx), due: time.Now().Add(h.cfg.Timeout), bytes: int64(m.size()), probe: p}
+// add keeps a message, and returns false if there is no room. To make room, it forwards messages of
+// others. This runs in the goroutine of the sender, which slows the sender down to the pace of the
+// next component. The files may have been opened since changed was taken.
+func (h *hold) add(ctx context.Context, m message, f tenantFiles, changed <-chan struct{}) bool {
+	held := &heldMessage{message: m, ctx: context.WithoutCancel(ctx), files: f, due: time.Now().Add(h.cfg.Timeout), bytes: int64(m.size())}
 	for {
-		other, isHeld := h.push(t, held)
+		other, isHeld := h.push(held)
 		switch {
 		case isHeld:
+			select {
+			case <-changed:
+				h.files.opened.Notify()
+			default:
+			}
 			return true
-		case other == nil:
+		case other == nil || !h.pass(*other, full):
 			h.files.telemetry.countHeld(ctx, full)
 			return false
 		}
-		h.pass(other, full)
 	}
 }
 
 // push holds a message if there is room. Otherwise it returns a message that makes room: the oldest
 // one of the tenant that holds the most, or nil if the tenant of the message would then hold more.
-func (h *hold) push(t tenant.Tenant, m *heldMessage) (other *heldMessage, isHeld bool) {
+func (h *hold) push(m *heldMessage) (other *heldMessage, isHeld bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	t := m.files.tenant
 	if h.held.Size()+m.bytes <= h.cfg.MaxBytes {
-		h.held.Push(t, m, m.bytes)
+		m.place = h.held.Push(t, m, m.bytes)
 		return nil, true
 	}
 	e := h.held.LargestOldest()
@@ -148,14 +156,14 @@ func (h *hold) push(t tenant.Tenant, m *heldMessage) (other *heldMessage, isHeld
 		return nil, false
 	}
 	h.held.Remove(e)
-	e.Value.left = true
+	e.Value.place = nil
 	return e.Value, false
 }
 
 // forward forwards the messages that are released. Messages that arrive meanwhile do not wait for
 // the next component.
 func (h *hold) forward(releaseOf func(*heldMessage) release) {
-	var held []*fairshare.Entry[tenant.Tenant, *heldMessage]
+	var held []*place
 	h.mu.Lock()
 	for e := h.held.Oldest(); e != nil; e = e.Newer() {
 		held = append(held, e)
@@ -163,36 +171,45 @@ func (h *hold) forward(releaseOf func(*heldMessage) release) {
 	h.mu.Unlock()
 	for _, e := range held {
 		if reason := releaseOf(e.Value); reason != "" && h.remove(e) {
-			h.pass(e.Value, reason)
+			h.pass(*e.Value, reason)
 		}
 	}
 }
 
 // remove removes a message, unless it made room for another.
-func (h *hold) remove(e *fairshare.Entry[tenant.Tenant, *heldMessage]) bool {
+func (h *hold) remove(e *place) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if e.Value.left {
+	if e.Value.place != e {
 		return false
 	}
 	h.held.Remove(e)
+	e.Value.place = nil
 	return true
 }
 
-// pass forwards a message.
-func (h *hold) pass(m *heldMessage, reason release) {
-	if err := forward(m.ctx, h.files, m.message); err != nil {
-		reason = refused
+// pass forwards a message that is no longer held. If the next component refuses it for now, it is
+// held again, beyond the limit if necessary, and pass returns false. The message is a copy, because
+// the worker may be reading the held one.
+func (h *hold) pass(m heldMessage, reason release) bool {
+	if m.release == "" {
+		m.release, m.last = reason, time.Now().Add(h.cfg.Timeout)
+		h.files.telemetry.countFrames(m.ctx, m.find(h.files.of(m.files.tenant))())
+	}
+	err := m.next(m.ctx, reason != shutdown)
+	if err != nil && reason != shutdown && !consumererror.IsPermanent(err) && time.Now().Before(m.last) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		m.due = time.Now().Add(retryPause)
+		m.place = h.held.PushOldest(m.files.tenant, &m, m.bytes)
+		return false
+	}
+	if err != nil {
+		m.release = refused
 		h.files.logger.Error("The next component rejected a held message; the message is dropped", zap.Error(err))
 	}
-	h.files.telemetry.countHeld(m.ctx, reason)
-}
-
-// probe records for which files a message waits. It has no file, so that the message stays
-// unchanged.
-type probe struct {
-	files tenantFiles
-	asked map[any]func() symbols.Status // by question
+	h.files.telemetry.countHeld(m.ctx, m.release)
+	return true
 }
 
 // question is a lookup of a tenant.
@@ -201,43 +218,21 @@ type question struct {
 	id     any
 }
 
-var _ symbolicate.Files = (*probe)(nil)
-
-// Script implements symbolicate.Files.
-func (p *probe) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
-	p.ask(id, func() symbols.Status { _, status := p.files.Script(id); return status })
-	return nil, symbols.Pending
-}
-
-// Mapping implements symbolicate.Files.
-func (p *probe) Mapping(id string) (*proguard.Mapping, symbols.Status) {
-	p.ask(id, func() symbols.Status { _, status := p.files.Mapping(id); return status })
-	return nil, symbols.Pending
-}
-
-// Native implements symbolicate.Files.
-func (p *probe) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
-	p.ask(id, func() symbols.Status { _, status := p.files.Native(id); return status })
-	return nil, symbols.Pending
-}
-
-func (p *probe) ask(id any, status func() symbols.Status) {
-	p.asked[question{p.files.tenant, id}] = status
-}
-
-// pending reports whether a file is being opened, and forgets the others. known has the answers for
-// other messages, which often wait for the same files: a lookup takes up to a tenth of a
-// millisecond, and there may be 100,000 messages.
-func (p *probe) pending(known map[any]bool) bool {
-	for id, ask := range p.asked {
-		pending, asked := known[id]
+// pending reports whether a file of a message is being opened. known has the answers for other
+// messages, which often wait for the same files: a lookup takes up to a tenth of a millisecond, and
+// there may be 100,000 messages.
+func (m *heldMessage) pending(known map[question]bool) bool {
+	for id := range m.files.pending {
+		q := question{m.files.tenant, id}
+		pending, asked := known[q]
 		if !asked {
-			pending = ask() == symbols.Pending
-			known[id] = pending
+			pending = m.files.status(id) == symbols.Pending
+			known[q] = pending
 		}
-		if !pending {
-			delete(p.asked, id)
+		if pending {
+			return true
 		}
+		delete(m.files.pending, id)
 	}
-	return len(p.asked) > 0
+	return false
 }

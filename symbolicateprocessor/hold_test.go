@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,6 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/pprofile"
@@ -22,6 +26,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
+	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbolicate"
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols"
 )
 
@@ -102,7 +108,7 @@ func TestHoldExpires(t *testing.T) {
 		h.consume()
 		time.Sleep(time.Hour - time.Second)
 		assert.Zero(t, h.received())
-		time.Sleep(time.Second + holdInterval)
+		time.Sleep(time.Second)
 		synctest.Wait()
 		assert.Equal(t, int64(1), h.counts("held_messages", "release")["expired"])
 		assert.Equal(t, profileOf(pageURL, debugID), h.sink.AllProfiles()[0], "unchanged")
@@ -242,10 +248,216 @@ func TestHoldOfLogs(t *testing.T) {
 
 // Messages that wait for the same file share a lookup.
 func TestHoldLooksUpOnce(t *testing.T) {
-	lookups, known := 0, map[any]bool{}
+	known := map[question]bool{{appA, "app.js"}: true}
 	for range 3 {
-		p := probe{asked: map[any]func() symbols.Status{"app.js": func() symbols.Status { lookups++; return symbols.Pending }}}
-		assert.True(t, p.pending(known))
+		m := heldMessage{files: tenantFiles{nil, appA, map[any]bool{"app.js": true}}}
+		assert.True(t, m.pending(known))
 	}
-	assert.Equal(t, 1, lookups)
+}
+
+// counted returns a message that asks for a file, and counts how often it is read.
+func counted(reads *int, size int) message {
+	return message{
+		find: func(f symbolicate.Files) symbolicate.Write {
+			*reads++
+			_, status := f.Mapping(debugID)
+			return func() symbolicate.Counts { return symbolicate.Counts{status: 1} }
+		},
+		size: func() int { return size },
+		next: func(context.Context, bool) error { return nil },
+	}
+}
+
+// A message is read once, unless it is held.
+func TestMessagesAreReadOnce(t *testing.T) {
+	h := startPending(t, "timeout: 1h, max_bytes: 1000")
+	p, reads := h.processor.(*profilesProcessor), 0
+	require.NoError(t, p.consume(t.Context(), counted(&reads, 1001)))
+	assert.Equal(t, 1, reads, "it is too large")
+	p.Shared.catalog.Store(&catalog{})
+	require.NoError(t, p.consume(t.Context(), counted(&reads, 1)))
+	assert.Equal(t, 2, reads, "its file is known")
+	assert.Equal(t, map[string]int64{"pending": 1, "missing_file": 1}, h.counts("frames", "status"))
+}
+
+// A held message asks for its files only when some may be known, and is released then.
+func TestHoldDoesNotPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := startPending(t, "timeout: 1h")
+		p, reads := h.processor.(*profilesProcessor), 0
+		require.NoError(t, p.consume(t.Context(), counted(&reads, 1)))
+		synctest.Wait()
+		p.Shared.catalog.Store(&catalog{})
+		time.Sleep(time.Hour / 2)
+		assert.Empty(t, h.counts("held_messages", "release"), "nobody has asked")
+		p.Shared.opened.Notify()
+		synctest.Wait()
+		assert.Equal(t, map[string]int64{"opened": 1}, h.counts("held_messages", "release"))
+	})
+}
+
+// TestHoldOfManyFiles: a message that needs more files than the queue has places for, and one whose
+// file is downloaded, or cannot be, wait for no timeout.
+func TestHoldOfManyFiles(t *testing.T) {
+	server, _ := appServer(t, "")
+	h := start(t, "}, hold: {timeout: 1h}, downloads: {allow_http: true, source_map_hosts: ['"+strings.TrimPrefix(server.URL, "http://")+"']")
+	for i := range maxQueue + 20 {
+		h.write(fmt.Sprintf("%032x.txt", i+1), "a.b -> a:\n")
+	}
+	p, statuses := h.processor.(*profilesProcessor), make(chan symbolicate.Counts, 10)
+	consume := func(ask func(symbolicate.Files, symbolicate.Counts)) {
+		require.NoError(t, p.consume(t.Context(), message{
+			find: func(f symbolicate.Files) symbolicate.Write {
+				counts := symbolicate.Counts{}
+				ask(f, counts)
+				return func() symbolicate.Counts { statuses <- counts; return counts }
+			},
+			size: func() int { return 1 },
+			next: func(context.Context, bool) error { return nil },
+		}))
+	}
+	p.Shared.scan(t.Context())
+	consume(func(f symbolicate.Files, counts symbolicate.Counts) {
+		for i := range maxQueue + 20 {
+			_, status := f.Mapping(fmt.Sprintf("%032x", i+1))
+			counts[status]++
+		}
+	})
+	assert.Equal(t, symbolicate.Counts{symbols.OK: maxQueue + 20}, <-statuses)
+	for path, want := range map[string]symbols.Status{"/assets/app.js": symbols.OK, "/none.js": symbols.MissingFile} {
+		consume(func(f symbolicate.Files, counts symbolicate.Counts) {
+			_, status := f.Script(symbolicate.ScriptID{URL: server.URL + path})
+			counts[status]++
+		})
+		assert.Equal(t, symbolicate.Counts{want: 1}, <-statuses)
+	}
+}
+
+// A message that the next component refuses for now is forwarded again, unchanged, until hold::timeout
+// has passed once more. One that it rejects permanently is dropped.
+func TestHoldRetries(t *testing.T) {
+	for _, c := range []struct {
+		accepts time.Duration // after its first attempt
+		err     error
+		want    string
+		tries   int
+	}{
+		{10 * time.Second, errors.New("queue is full"), "expired", 11},
+		{time.Hour, errors.New("queue is full"), "refused", 61},
+		{time.Hour, consumererror.NewPermanent(errors.New("no")), "refused", 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := startPending(t, "timeout: 1m")
+			next := &spoiling{accepts: time.Now().Add(time.Minute + c.accepts), err: c.err}
+			h.processor.(*profilesProcessor).next = next
+			h.consume()
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			assert.Equal(t, map[string]int64{c.want: 1}, h.counts("held_messages", "release"))
+			assert.Equal(t, map[string]int64{"pending": 1}, h.counts("frames", "status"), "once")
+			assert.Equal(t, c.tries, next.tries)
+			if c.want == "expired" {
+				assert.Equal(t, []pprofile.Profiles{profileOf(pageURL, debugID)}, next.AllProfiles())
+			}
+		})
+	}
+}
+
+// spoiling is a component that refuses messages until a time, and changes them.
+type spoiling struct {
+	consumertest.ProfilesSink
+	accepts time.Time
+	err     error
+	tries   int
+}
+
+func (s *spoiling) Capabilities() consumer.Capabilities {
+	return consumer.Capabilities{MutatesData: true}
+}
+
+func (s *spoiling) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	s.tries++
+	if time.Now().Before(s.accepts) {
+		pprofile.NewProfiles().MoveTo(p)
+		return s.err
+	}
+	return s.ProfilesSink.ConsumeProfiles(ctx, p)
+}
+
+// TestHoldBurst: messages that are released at once, to a next component that takes 480 per second,
+// or refuses the others. Everything arrives that was accepted.
+func TestHoldBurst(t *testing.T) {
+	messages := 2400
+	if !testsize.Full() {
+		messages = 600
+	}
+	size := new(pprofile.ProtoMarshaler).ProfilesSize(profileOf(pageURL, debugID))
+	for _, refuses := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h := startPending(t, fmt.Sprintf("timeout: 1m, max_bytes: %d", messages/2*size))
+			next := &limited{refuses: refuses, turn: make(chan struct{}, 1), begin: time.Now()}
+			h.processor.(*profilesProcessor).next = next
+			accepted := 0
+			for range messages {
+				if h.processor.ConsumeProfiles(t.Context(), profileOf(pageURL, debugID)) == nil {
+					accepted++
+				}
+			}
+			files := h.processor.(*profilesProcessor).Shared
+			files.catalog.Store(&catalog{})
+			files.opened.Notify()
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			assert.Len(t, next.AllProfiles(), accepted)
+			assert.GreaterOrEqual(t, accepted, messages/2)
+			assert.Zero(t, h.counts("held_messages", "release")["refused"])
+		})
+	}
+}
+
+// limited is a component that takes 480 messages per second.
+type limited struct {
+	consumertest.ProfilesSink
+	refuses bool
+	turn    chan struct{}
+	begin   time.Time
+	taken   int
+}
+
+func (l *limited) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	switch {
+	case !l.refuses:
+		time.Sleep(time.Second / 480)
+	case l.taken >= 10+int(time.Since(l.begin)*480/time.Second):
+		return errors.New("queue is full")
+	}
+	l.taken++
+	return l.ProfilesSink.ConsumeProfiles(ctx, p)
+}
+
+// TestMemoryOfHeldMessages: beside the message itself, the hold needs little memory.
+func TestMemoryOfHeldMessages(t *testing.T) {
+	const n = 2000
+	h := startPending(t, "timeout: 1h")
+	p := h.processor.(*profilesProcessor)
+	messages := make([]pprofile.Profiles, n)
+	for i := range messages {
+		messages[i] = profileOf(fmt.Sprintf("https://shop.example/%d.js", i), "")
+	}
+	measure := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := measure()
+	for _, m := range messages {
+		require.NoError(t, h.processor.ConsumeProfiles(t.Context(), m))
+	}
+	each := (measure() - before) / n
+	assert.Less(t, each, int64(700), "a map and closures needed more")
+	assert.Equal(t, n, p.hold.held.Len())
+	runtime.KeepAlive(messages)
 }

@@ -54,18 +54,27 @@ func (p pipeline) Shutdown(ctx context.Context) error {
 	return p.SharedComponent.Shutdown(ctx)
 }
 
-// consume holds a message, or forwards it.
+// consume holds a message whose files are being opened. It writes the names into others, and
+// forwards them.
 func (p pipeline) consume(ctx context.Context, m message) error {
-	if p.hold.add(ctx, m) {
+	changed, files := p.Shared.opened.Next(), p.Shared.of(tenant.FromContext(ctx))
+	write := m.find(files)
+	if p.hold != nil && len(files.pending) > 0 && p.hold.add(ctx, m, files, changed) {
 		return nil
 	}
-	return forward(ctx, p.Shared, m)
+	p.Shared.telemetry.countFrames(ctx, write())
+	return m.next(ctx, false)
 }
 
-// forward writes the names from open symbol files, and forwards the message.
-func forward(ctx context.Context, f *files, m message) error {
-	f.telemetry.countFrames(ctx, m.write(f.of(tenant.FromContext(ctx))))
-	return m.next(ctx)
+// owned returns a message that the next component may change. If another attempt may follow, that
+// is a copy.
+func owned[M interface{ CopyTo(M) }](message M, empty func() M, next interface{ Capabilities() consumer.Capabilities }, again bool) M {
+	if !again || !next.Capabilities().MutatesData {
+		return message
+	}
+	copied := empty()
+	message.CopyTo(copied)
+	return copied
 }
 
 type profilesProcessor struct {
@@ -76,9 +85,11 @@ type profilesProcessor struct {
 // ConsumeProfiles processes profiles.
 func (p *profilesProcessor) ConsumeProfiles(ctx context.Context, profiles pprofile.Profiles) error {
 	return p.consume(ctx, message{
-		write: func(f symbolicate.Files) symbolicate.Counts { return symbolicate.Profiles(profiles, f) },
-		size:  func() int { return new(pprofile.ProtoMarshaler).ProfilesSize(profiles) },
-		next:  func(ctx context.Context) error { return p.next.ConsumeProfiles(ctx, profiles) },
+		find: func(f symbolicate.Files) symbolicate.Write { return symbolicate.Profiles(profiles, f) },
+		size: func() int { return new(pprofile.ProtoMarshaler).ProfilesSize(profiles) },
+		next: func(ctx context.Context, again bool) error {
+			return p.next.ConsumeProfiles(ctx, owned(profiles, pprofile.NewProfiles, p.next, again))
+		},
 	})
 }
 
@@ -90,9 +101,11 @@ type logsProcessor struct {
 // ConsumeLogs processes the exceptions of log records.
 func (p *logsProcessor) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 	return p.consume(ctx, message{
-		write: func(f symbolicate.Files) symbolicate.Counts { return exceptions.Logs(logs, f) },
-		size:  func() int { return new(plog.ProtoMarshaler).LogsSize(logs) },
-		next:  func(ctx context.Context) error { return p.next.ConsumeLogs(ctx, logs) },
+		find: func(f symbolicate.Files) symbolicate.Write { return exceptions.Logs(logs, f) },
+		size: func() int { return new(plog.ProtoMarshaler).LogsSize(logs) },
+		next: func(ctx context.Context, again bool) error {
+			return p.next.ConsumeLogs(ctx, owned(logs, plog.NewLogs, p.next, again))
+		},
 	})
 }
 
@@ -104,8 +117,10 @@ type tracesProcessor struct {
 // ConsumeTraces processes the exceptions of spans.
 func (p *tracesProcessor) ConsumeTraces(ctx context.Context, traces ptrace.Traces) error {
 	return p.consume(ctx, message{
-		write: func(f symbolicate.Files) symbolicate.Counts { return exceptions.Traces(traces, f) },
-		size:  func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) },
-		next:  func(ctx context.Context) error { return p.next.ConsumeTraces(ctx, traces) },
+		find: func(f symbolicate.Files) symbolicate.Write { return exceptions.Traces(traces, f) },
+		size: func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) },
+		next: func(ctx context.Context, again bool) error {
+			return p.next.ConsumeTraces(ctx, owned(traces, ptrace.NewTraces, p.next, again))
+		},
 	})
 }

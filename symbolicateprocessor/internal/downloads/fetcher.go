@@ -36,6 +36,8 @@ type Options struct {
 	// Stored is called after a download has been stored. Until it returns, the file counts as being
 	// fetched.
 	Stored func(context.Context)
+	// Ended is called when a file is no longer being fetched.
+	Ended func()
 }
 
 // Outcome is the result of a download.
@@ -189,6 +191,7 @@ func (f *Fetcher) work(ctx context.Context) {
 				f.Stored(ctx)
 			}
 			f.done(w)
+			f.Ended()
 		}
 	}
 }

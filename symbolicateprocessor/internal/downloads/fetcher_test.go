@@ -93,6 +93,7 @@ func start(t *testing.T, files map[string]string, adjust ...func(*Options)) *har
 			}
 		},
 		Stored: func(context.Context) { h.mu.Lock(); defer h.mu.Unlock(); h.stored++ },
+		Ended:  func() {},
 	}
 	for _, change := range adjust {
 		change(&options)

@@ -16,9 +16,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/symbolicateprocessor/internal/symbols/native"
 )
 
-// Logs writes names into the exceptions of log records.
-func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Counts {
-	w := writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
+// Logs finds names for the exceptions of log records.
+func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Write {
+	w := &writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
 	for _, resource := range logs.ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
@@ -26,12 +26,12 @@ func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Counts {
 			}
 		}
 	}
-	return w.counts
+	return w.write
 }
 
-// Traces writes names into the exceptions of span events.
-func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Counts {
-	w := writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
+// Traces finds names for the exceptions of span events.
+func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Write {
+	w := &writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
@@ -41,15 +41,27 @@ func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Counts {
 			}
 		}
 	}
-	return w.counts
+	return w.write
 }
 
 // writer writes names into one message.
 type writer struct {
-	files  symbolicate.Files
-	counts symbolicate.Counts
-	names  allowance.Allowance
+	files   symbolicate.Files
+	counts  symbolicate.Counts
+	names   allowance.Allowance
+	changes []func() // of the message
 }
+
+// write changes the message.
+func (w *writer) write() symbolicate.Counts {
+	for _, change := range w.changes {
+		change()
+	}
+	return w.counts
+}
+
+// change adds a change of the message.
+func (w *writer) change(f func()) { w.changes = append(w.changes, f) }
 
 // source identifies the symbol files of an exception.
 type source struct {
@@ -76,8 +88,10 @@ func (w *writer) exception(resource, attrs pcommon.Map) {
 		texts, changed = w.texts(s, texts)
 	}
 	if changed {
-		attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
-		texts.Symbolicate(attrs)
+		w.change(func() {
+			attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
+			texts.Symbolicate(attrs)
+		})
 	}
 }
 

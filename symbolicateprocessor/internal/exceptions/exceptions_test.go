@@ -157,7 +157,7 @@ func TestJavaScriptOfSentry(t *testing.T) {
 	before := sent(attrs)
 	attrs.PutStr("exception.type", "RangeError")
 	attrs.PutStr("exception.stacktrace", event.StacktraceText(before, "javascript"))
-	counts := Logs(logs, shop{t})
+	counts := Logs(logs, shop{t})()
 	assert.Equal(t, symbolicate.Counts{symbols.OK: 1, symbols.MissingFile: 1}, counts)
 	assert.Equal(t, "RangeError: no stock\n    at Checkout.add (shop.ts:18:20)\n    at l (https://other.example/x.js:1:7)\n    at Array.map", text(attrs, "exception.stacktrace"))
 	assert.Equal(t, event.StacktraceText(before, "javascript"), text(attrs, "exception.stacktrace.original"))
@@ -167,7 +167,7 @@ func TestJavaScriptOfSentry(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"function": "Checkout.add", "filename": "shop.ts", "lineno": int64(18), "colno": int64(20), "in_app": true}}, frames[0].(map[string]any)["symbolicated"])
 	assert.NotContains(t, frames[1], "symbolicated")
 
-	again := Logs(logs, shop{t})
+	again := Logs(logs, shop{t})()
 	assert.Empty(t, again, "exceptions with names are left alone")
 }
 
@@ -181,7 +181,7 @@ func TestJVMOfSentry(t *testing.T) {
 	before := sent(attrs)
 	attrs.PutStr("exception.type", "c")
 	attrs.PutStr("exception.stacktrace", event.StacktraceText(before, "android"))
-	counts := Logs(logs, shop{t})
+	counts := Logs(logs, shop{t})()
 	assert.Equal(t, symbolicate.Counts{symbols.OK: 2, symbols.NoSymbol: 1}, counts)
 	assert.Equal(t, `Item: no stock
     at com.example.shop.Item.tax (Items.kt:30)
@@ -213,7 +213,7 @@ func TestThreads(t *testing.T) {
 	frame.PutStr("function", "a")
 	frame.PutInt("lineno", 1)
 	attrs.PutStr("exception.stacktrace", "ANR\n    at a.c.a")
-	Logs(logs, shop{t})
+	Logs(logs, shop{t})()
 	assert.Equal(t, "ANR\n    at com.example.shop.Item.price (Items.kt:9)", text(attrs, "exception.stacktrace"))
 }
 
@@ -234,7 +234,7 @@ func TestText(t *testing.T) {
 		}
 		attrs := resource.ScopeSpans().AppendEmpty().Spans().AppendEmpty().Events().AppendEmpty().Attributes()
 		attrs.PutStr("exception.stacktrace", c.in)
-		counts := Traces(traces, shop{t})
+		counts := Traces(traces, shop{t})()
 		assert.Positive(t, counts[symbols.OK], name)
 		assert.Equal(t, c.want, text(attrs, "exception.stacktrace"), name)
 		assert.Equal(t, c.in, text(attrs, "exception.stacktrace.original"), name)
@@ -267,7 +267,7 @@ func TestUnchanged(t *testing.T) {
 		logs, attrs := record("javascript")
 		fill(attrs)
 		before := attrs.AsRaw()
-		Logs(logs, shop{t})
+		Logs(logs, shop{t})()
 		assert.Equal(t, before, attrs.AsRaw(), name)
 	}
 }
@@ -279,7 +279,7 @@ func TestOutputIsBounded(t *testing.T) {
 	attrs.PutStr("exception.stacktrace", "E: x\n"+strings.Repeat("\tat x.x.x(x:1)\n", 20_000))
 	before := new(plog.ProtoMarshaler).LogsSize(logs)
 	class := strings.Repeat("long", 60)
-	counts := Logs(logs, oneMapping{mappingOf(t, class+" -> x.x:\n    1:1:void "+class+"() -> x\n")})
+	counts := Logs(logs, oneMapping{mappingOf(t, class+" -> x.x:\n    1:1:void "+class+"() -> x\n")})()
 	assert.Positive(t, counts[symbols.Limit])
 	added := new(plog.ProtoMarshaler).LogsSize(logs) - before
 	t.Logf("%d bytes grow by %d, %.2f of the bound", before, added, float64(added)/float64(2<<20+16*before))
@@ -326,7 +326,7 @@ func TestNativeOfSentry(t *testing.T) {
 			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": cartID, "image_addr": "0x7f0000000000", "image_size": int64(0x10000)})
 			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": "unknown", "image_addr": "0x8000000", "image_size": "0x1000"})
 			_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": imageType, "debug_id": cartID, "image_addr": "0xffffffffffffffff", "image_size": "0x1000"})
-			counts := Logs(logs, shop{t})
+			counts := Logs(logs, shop{t})()
 			assert.Equal(t, c.want, counts)
 			if len(c.want) == 0 {
 				assert.Equal(t, "raw", text(attrs, "exception.stacktrace"))
@@ -357,7 +357,7 @@ func TestRelativeAddress(t *testing.T) {
 		map[string]any{"instruction_addr": "0x1010", "addr_mode": "rel:" + cartID})
 	_ = attrs.PutEmptySlice("sentry.debug_meta.images").AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": "elf", "debug_id": cartID, "image_addr": "0x0", "image_size": int64(0x10000)})
 	before := attrs.AsRaw()
-	assert.Empty(t, Logs(logs, shop{t}))
+	assert.Empty(t, Logs(logs, shop{t})())
 	assert.Equal(t, before, attrs.AsRaw())
 	assert.Equal(t, "InvalidOperationException: no stock\n    at rel:0+0x1010\n    at rel:"+cartID+"+0x1010", event.StacktraceText(sent(attrs), "csharp"))
 }
@@ -376,7 +376,7 @@ func TestTree(t *testing.T) {
 	_ = images.AppendEmpty().SetEmptyMap().FromRaw(map[string]any{"type": "macho", "debug_id": cartID, "image_addr": "0x100000000"})
 	attrs.PutStr("exception.stacktrace", "raw")
 	before := sent(attrs)
-	counts := Logs(logs, shop{t})
+	counts := Logs(logs, shop{t})()
 	assert.Equal(t, symbolicate.Counts{symbols.OK: 3}, counts)
 	assert.Equal(t, `MXHangDiagnostic: no stock
     9 Cart::total (cart.cc:30)
@@ -394,7 +394,7 @@ func TestMessage(t *testing.T) {
 	frame := attrs.PutEmptyMap("sentry.stacktrace").PutEmptySlice("frames").AppendEmpty().SetEmptyMap()
 	_ = frame.FromRaw(map[string]any{"function": "r.add", "abs_path": url, "lineno": int64(1), "colno": column(t, "throw new RangeError")})
 	attrs.PutStr("code.stacktrace", "raw")
-	counts := Logs(logs, shop{t})
+	counts := Logs(logs, shop{t})()
 	assert.Equal(t, symbolicate.Counts{symbols.OK: 1}, counts)
 	assert.Equal(t, "    at Checkout.add (shop.ts:18:20)", text(attrs, "code.stacktrace"))
 	assert.Equal(t, "raw", text(attrs, "code.stacktrace.original"))
@@ -402,5 +402,5 @@ func TestMessage(t *testing.T) {
 	_, named := frame.Get("symbolicated")
 	assert.True(t, named)
 	assert.Equal(t, "r.add", exception.MessageStack(attrs).Frames[0].Function, "Sentry gets raw frames")
-	assert.Empty(t, Logs(logs, shop{t}), "once")
+	assert.Empty(t, Logs(logs, shop{t})(), "once")
 }

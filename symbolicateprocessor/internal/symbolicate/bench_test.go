@@ -36,7 +36,7 @@ func BenchmarkCached(b *testing.B) {
 		p, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(text)
 		require.NoError(b, err)
 		middle := time.Now()
-		counts := Profiles(p, opened{script: script})
+		counts := Profiles(p, opened{script: script})()
 		unmarshal, write = unmarshal+middle.Sub(start), write+time.Since(middle)
 		require.Equal(b, locationsOfBench, counts[symbols.OK])
 	}

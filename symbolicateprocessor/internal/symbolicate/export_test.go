@@ -40,7 +40,7 @@ func TestExportedRaw(t *testing.T) {
 					continue
 				}
 				want := tosentry.ProfilesToChunks(sent, tosentry.ExportOptions{})
-				renamed += Profiles(sent, everything{sent.Dictionary()})[symbols.OK]
+				renamed += Profiles(sent, everything{sent.Dictionary()})()[symbols.OK]
 				require.Equal(t, want, tosentry.ProfilesToChunks(sent, tosentry.ExportOptions{}), c.Name)
 				chunks += len(want.Items)
 			}

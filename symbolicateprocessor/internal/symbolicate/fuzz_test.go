@@ -27,7 +27,7 @@ func FuzzProfiles(f *testing.F) {
 			return
 		}
 		valid := len(conformance.Check(p)) == 0
-		Profiles(p, opened{shop{t, &asked}, script})
+		Profiles(p, opened{shop{t, &asked}, script})()
 		if valid {
 			require.Empty(t, conformance.Check(p))
 		}

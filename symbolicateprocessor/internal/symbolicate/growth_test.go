@@ -66,7 +66,7 @@ func TestOneLongTextOfMany(t *testing.T) {
 			files.script, _ = files.shop.Script(ScriptID{DebugID: debugID})
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			Profiles(p, files)
+			Profiles(p, files)()
 			runtime.ReadMemStats(&after)
 			allocated[i] = after.TotalAlloc - before.TotalAlloc
 		}

@@ -17,11 +17,18 @@ import (
 // obfuscation is the ProGuard mapping of a source.
 type obfuscation struct {
 	uuid    string // "" = none
-	asked   bool   // mapping and status are set
 	mapping *proguard.Mapping
-	status  symbols.Status
+	status  symbols.Status // "" = not asked yet
 	// signatures are those of the profiles, with the classes of the mapping.
 	signatures map[dictionary.AttributeIndex]*proguard.Signature
+}
+
+// ask asks for the mapping once.
+func (o *obfuscation) ask(files Files) symbols.Status {
+	if o.status == "" {
+		o.mapping, o.status = files.Mapping(o.uuid)
+	}
+	return o.status
 }
 
 // signature reads a signature once, however many frames refer to it.
@@ -74,16 +81,8 @@ func BuildID(service, version, build string) string {
 
 // method looks up a frame of an obfuscated Android or JVM program, and writes the result. Classes
 // that the mapping does not list belong to the platform: their frames stay as they are.
-func (e *editor) method(f candidate, o *obfuscation) symbols.Status {
-	if !o.asked {
-		o.mapping, o.status = e.files.Mapping(o.uuid)
-		o.asked = true
-	}
-	if o.status != symbols.OK {
-		return o.status
-	}
-	raw := e.label(e.labels.class)
-	var status symbols.Status
+func (e *editor) method(f candidate, u *use) (status symbols.Status) {
+	o, raw := &u.source.obfuscation, e.label(e.labels.class)
 	e.found, status = o.mapping.Lookup(e.found[:0], proguard.Place{
 		Class: raw, Method: e.view.Text(f.function.Name), Signature: o.signature(e, e.labels.signature), Line: f.line.Line,
 	})

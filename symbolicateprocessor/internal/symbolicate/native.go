@@ -53,9 +53,16 @@ type module struct {
 	start, offset uint64
 	image         bool // the mapping is the whole image, as Sentry's SDKs report it
 	apple         bool // the SDK reports the name of the nearest exported symbol, which may be wrong
-	asked         bool // table and status are set
 	table         *native.Table
-	status        symbols.Status
+	status        symbols.Status // "" = not asked yet
+}
+
+// ask asks for the file once.
+func (m *module) ask(files Files) symbols.Status {
+	if m.status == "" {
+		m.table, m.status = files.Native(m.id)
+	}
+	return m.status
 }
 
 // module returns the mapping of the current location. Its ID is empty if the location has none.
@@ -141,15 +148,8 @@ func isUnnamed(name string) bool {
 const maxDigits = 16
 
 // native looks up an address, and writes the result.
-func (e *editor) native(f candidate, u use) symbols.Status {
+func (e *editor) native(f candidate, u *use) symbols.Status {
 	m := e.module()
-	if !m.asked {
-		m.table, m.status = e.files.Native(m.id)
-		m.asked = true
-	}
-	if m.status != symbols.OK {
-		return m.status
-	}
 	address, ok := m.address(e.loc.Address, u.source.addresses)
 	if !ok {
 		return symbols.NoSymbol

@@ -69,8 +69,11 @@ type ScriptID struct {
 // Counts is the number of frames by result.
 type Counts map[symbols.Status]int
 
-// Profiles writes names into unresolved locations of a message.
-func Profiles(p pprofile.Profiles, files Files) Counts {
+// Write writes the names that were found for a message. Until then, the message is unchanged.
+type Write func() Counts
+
+// Profiles asks for the files of the unresolved locations of a message, and finds their names.
+func Profiles(p pprofile.Profiles, files Files) Write {
 	e := &editor{
 		view: dictionary.NewView(p.Dictionary()), dict: p.Dictionary(), files: files, counts: Counts{},
 		uses: make([]use, p.Dictionary().LocationTable().Len()), stacks: make([]int32, p.Dictionary().StackTable().Len()),
@@ -81,7 +84,18 @@ func Profiles(p pprofile.Profiles, files Files) Counts {
 	e.collectUses(p)
 	for i := range e.uses {
 		if e.uses[i].source != nil {
-			e.location(dictionary.LocationIndex(i), e.uses[i])
+			e.ask(dictionary.LocationIndex(i), &e.uses[i])
+		}
+	}
+	return func() Counts { return e.writeAll(p) }
+}
+
+// writeAll writes the names of the locations whose file is open.
+func (e *editor) writeAll(p pprofile.Profiles) Counts {
+	for i := range e.uses {
+		if u := &e.uses[i]; u.lookup != nil {
+			f, _ := e.candidate(dictionary.LocationIndex(i))
+			e.counts[u.lookup(e, f, u)]++
 		}
 	}
 	e.moveLeaves()
@@ -155,6 +169,8 @@ type use struct {
 	address bool // profiles with different kinds of addresses refer to it
 	leaf    bool // innermost frame of a stack
 	caller  bool // other frame of a stack
+
+	lookup func(*editor, candidate, *use) symbols.Status // writes its names; nil if it has no open file
 }
 
 // collectUses records the source of each location.
@@ -298,37 +314,33 @@ func DebugIDs(images pcommon.Value) map[string]string {
 	return ids
 }
 
-// location writes the names of one location, if it is an unresolved frame.
-func (e *editor) location(i dictionary.LocationIndex, u use) {
-	e.view.Location(i, &e.loc)
-	e.readLabels()
-	if len(e.loc.Lines) > 1 || e.labels.done {
+// ask asks for the file of one location, if it is an unresolved frame.
+func (e *editor) ask(i dictionary.LocationIndex, u *use) {
+	f, ok := e.candidate(i)
+	if !ok {
 		return
 	}
-	var line dictionary.Line
-	if len(e.loc.Lines) == 1 {
-		line = e.loc.Lines[0]
-	}
-	function, _ := e.view.Function(line.Function)
-	f := candidate{i, line, function}
 	status := symbols.Ambiguous
 	switch {
-	case e.labels.kind == v8 && e.scriptAt(u.source, function.Filename).status != "":
+	case e.labels.kind == v8 && e.scriptAt(u.source, f.function.Filename).status != "":
 		if !u.mixed {
-			status = e.script(f, u.source)
+			status, u.lookup = e.scriptAt(u.source, f.function.Filename).status, (*editor).script
 		}
 	case e.labels.kind == jvm && e.labels.class != 0 && (u.builds || u.source.uuid != ""):
 		if !u.builds {
-			status = e.method(f, &u.source.obfuscation)
+			status, u.lookup = u.source.obfuscation.ask(e.files), (*editor).method
 		}
 	case e.isNative(f):
 		if !u.address {
-			status = e.native(f, u)
+			status, u.lookup = e.module().ask(e.files), (*editor).native
 		}
 	default:
 		return
 	}
-	e.counts[status]++
+	if status != symbols.OK {
+		e.counts[status]++
+		u.lookup = nil
+	}
 }
 
 // candidate is a location with one line or none.
@@ -336,6 +348,21 @@ type candidate struct {
 	at       dictionary.LocationIndex
 	line     dictionary.Line
 	function dictionary.Function
+}
+
+// candidate reads a location. ok is false if it has names already.
+func (e *editor) candidate(i dictionary.LocationIndex) (f candidate, ok bool) {
+	e.view.Location(i, &e.loc)
+	e.readLabels()
+	if len(e.loc.Lines) > 1 || e.labels.done {
+		return f, false
+	}
+	f.at = i
+	if len(e.loc.Lines) == 1 {
+		f.line = e.loc.Lines[0]
+	}
+	f.function, _ = e.view.Function(f.line.Function)
+	return f, true
 }
 
 // maxScripts is the maximum number of script files in a message: Node applications without a
@@ -364,17 +391,12 @@ func (e *editor) scriptAt(s *source, file dictionary.StringIndex) script {
 }
 
 // script looks up a JavaScript frame, and writes the result.
-func (e *editor) script(f candidate, s *source) symbols.Status {
-	known := e.scriptAt(s, f.function.Filename)
-	if known.status != symbols.OK {
-		return known.status
-	}
-	raw := e.view.Text(f.function.Name)
-	var status symbols.Status
-	if s.callLines {
-		e.found, status = known.file.DefinitionInColumn(e.found[:0], raw, f.line.Column)
+func (e *editor) script(f candidate, u *use) (status symbols.Status) {
+	file, raw := e.scriptAt(u.source, f.function.Filename).file, e.view.Text(f.function.Name)
+	if u.source.callLines {
+		e.found, status = file.DefinitionInColumn(e.found[:0], raw, f.line.Column)
 	} else {
-		e.found, status = known.file.Definition(e.found[:0], raw, f.line.Line, f.line.Column)
+		e.found, status = file.Definition(e.found[:0], raw, f.line.Line, f.line.Column)
 	}
 	e.write(f, status)
 	return status

@@ -121,7 +121,7 @@ func profileOf(language string, images map[string]string, frames ...frame) pprof
 
 func symbolicated(t *testing.T, p pprofile.Profiles) (Counts, []ScriptID) {
 	var asked []ScriptID
-	counts := Profiles(p, shop{t, &asked})
+	counts := Profiles(p, shop{t, &asked})()
 	require.Empty(t, broken(p))
 	return counts, asked
 }
@@ -202,5 +202,5 @@ func TestBrokenReferences(t *testing.T) {
 	samples.AppendEmpty().SetStackIndex(1 << 30)
 	samples.AppendEmpty().SetStackIndex(-1)
 	var asked []ScriptID
-	assert.Equal(t, Counts{symbols.OK: 1}, Profiles(p, shop{t, &asked}))
+	assert.Equal(t, Counts{symbols.OK: 1}, Profiles(p, shop{t, &asked})())
 }

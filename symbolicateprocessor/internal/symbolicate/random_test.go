@@ -26,7 +26,7 @@ func TestRandomProfiles(t *testing.T) {
 		p := randomProfile(rand.New(rand.NewPCG(seed, 22)), len(minified(t)))
 		require.Empty(t, broken(p), "seed %d", seed)
 		before := rawFrames(p)
-		Profiles(p, opened{files, script})
+		Profiles(p, opened{files, script})()
 		require.Empty(t, broken(p), "seed %d", seed)
 		compacted := pprofile.NewProfiles()
 		p.CopyTo(compacted)
