@@ -162,60 +162,50 @@ func signal(c chan struct{}) {
 
 // Script implements symbolicate.Files.
 func (f tenantFiles) Script(id symbolicate.ScriptID) (*sourcemap.File, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
-		b := c.find(id)
-		return b, f.remote.script(f.tenant, id, b)
-	})
-	script, _ := file.(*sourcemap.File)
-	return script, noted(f, id, status)
+	return fileOf[*sourcemap.File](f, id)
 }
 
 // Mapping implements symbolicate.Files.
 func (f tenantFiles) Mapping(id string) (*proguard.Mapping, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) (*bundle, bool) { return c.mapping(f.tenant, id), false })
-	mapping, _ := file.(*proguard.Mapping)
-	return mapping, noted(f, id, status)
+	return fileOf[*proguard.Mapping](f, id)
 }
 
 // Native implements symbolicate.Files.
 func (f tenantFiles) Native(id symbolicate.NativeID) (*native.Table, symbols.Status) {
-	file, status := f.lookup(func(c *catalog) (*bundle, bool) {
-		b := c.object(f.tenant, id)
-		return b, f.remote.object(f.tenant, id, b)
-	})
-	table, _ := file.(nativeTable)
-	return table.Table, noted(f, id, status)
+	table, status := fileOf[nativeTable](f, id)
+	return table.Table, status
 }
 
-// noted adds an ID to the pending ones.
-func noted[ID comparable](f tenantFiles, id ID, status symbols.Status) symbols.Status {
+// fileOf looks up an ID, and adds it to the pending ones if necessary.
+func fileOf[F symbolFile](f tenantFiles, id any) (file F, status symbols.Status) {
+	found, status := f.lookup(id)
 	if status == symbols.Pending {
 		f.pending[id] = true
 	}
-	return status
+	file, _ = found.(F)
+	return file, status
 }
 
-// status asks for a pending ID again.
-func (f tenantFiles) status(id any) (status symbols.Status) {
+// bundle returns the bundle with an ID, and reports whether a file with it is being downloaded.
+func (f tenantFiles) bundle(c *catalog, id any) (b *bundle, coming bool) {
 	switch id := id.(type) {
 	case symbolicate.ScriptID:
-		_, status = f.Script(id)
+		b = c.find(id)
+		return b, f.remote.script(f.tenant, id, b)
 	case symbolicate.NativeID:
-		_, status = f.Native(id)
-	case string:
-		_, status = f.Mapping(id)
+		b = c.object(f.tenant, id)
+		return b, f.remote.object(f.tenant, id, b)
 	}
-	return status
+	return c.mapping(f.tenant, id.(string)), false
 }
 
-// lookup returns the opened file of a bundle, or queues it. find also reports whether the file is
-// being downloaded.
-func (f tenantFiles) lookup(find func(*catalog) (*bundle, bool)) (symbolFile, symbols.Status) {
+// lookup returns the opened file with an ID, or queues it.
+func (f tenantFiles) lookup(id any) (symbolFile, symbols.Status) {
 	c := f.catalog.Load()
 	if c == nil {
 		return nil, symbols.Pending
 	}
-	b, coming := find(c)
+	b, coming := f.bundle(c, id)
 	switch {
 	case b == nil && coming:
 		return nil, symbols.Pending

@@ -79,7 +79,7 @@ func (h *hold) start() {
 	h.stop = stop
 	h.worker.Go(func() {
 		for {
-			changed, known := h.files.opened.Next(), map[question]bool{}
+			changed, known := h.files.opened.Next(), map[question]symbols.Status{}
 			h.forward(func(m *heldMessage) release {
 				switch {
 				case m.release == "" && !m.pending(known):
@@ -221,15 +221,13 @@ type question struct {
 // pending reports whether a file of a message is being opened. known has the answers for other
 // messages, which often wait for the same files: a lookup takes up to a tenth of a millisecond, and
 // there may be 100,000 messages.
-func (m *heldMessage) pending(known map[question]bool) bool {
+func (m *heldMessage) pending(known map[question]symbols.Status) bool {
 	for id := range m.files.pending {
 		q := question{m.files.tenant, id}
-		pending, asked := known[q]
-		if !asked {
-			pending = m.files.status(id) == symbols.Pending
-			known[q] = pending
+		if known[q] == "" {
+			_, known[q] = m.files.lookup(id)
 		}
-		if pending {
+		if known[q] == symbols.Pending {
 			return true
 		}
 		delete(m.files.pending, id)

@@ -248,7 +248,7 @@ func TestHoldOfLogs(t *testing.T) {
 
 // Messages that wait for the same file share a lookup.
 func TestHoldLooksUpOnce(t *testing.T) {
-	known := map[question]bool{{appA, "app.js"}: true}
+	known := map[question]symbols.Status{{appA, "app.js"}: symbols.Pending}
 	for range 3 {
 		m := heldMessage{files: tenantFiles{nil, appA, map[any]bool{"app.js": true}}}
 		assert.True(t, m.pending(known))

@@ -60,9 +60,6 @@ func (w *writer) write() symbolicate.Counts {
 	return w.counts
 }
 
-// change adds a change of the message.
-func (w *writer) change(f func()) { w.changes = append(w.changes, f) }
-
 // source identifies the symbol files of an exception.
 type source struct {
 	platform string
@@ -88,7 +85,7 @@ func (w *writer) exception(resource, attrs pcommon.Map) {
 		texts, changed = w.texts(s, texts)
 	}
 	if changed {
-		w.change(func() {
+		w.changes = append(w.changes, func() {
 			attrs.PutStr(semconv.SymbolicationStatus, string(symbols.OK))
 			texts.Symbolicate(attrs)
 		})

@@ -26,7 +26,7 @@ func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, cha
 		e.Stacktrace = w.stack(s, e.Stack, thrown, &changed)
 		if class, ok := w.class(s, thrown); ok {
 			e.Module, e.Type = splitName(class)
-			w.change(func() { e.Map.PutStr(exception.Symbolicated, class) })
+			w.changes = append(w.changes, func() { e.Map.PutStr(exception.Symbolicated, class) })
 			changed = true
 		}
 		chain = append(chain, e.Exception)
@@ -40,7 +40,7 @@ func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, cha
 	if stack := w.stack(s, exception.MessageStack(attrs), "", &inMessage); inMessage {
 		changed = true
 		text := event.FramesText(stack, s.platform)
-		w.change(func() { exception.SymbolicateMessage(attrs, text) })
+		w.changes = append(w.changes, func() { exception.SymbolicateMessage(attrs, text) })
 	}
 	if changed && len(chain) > 0 {
 		texts = exception.TextsOf(chain, threads, s.platform)
@@ -58,7 +58,7 @@ func (w *writer) stack(s *source, stack *exception.Stack, thrown string, changed
 	for i := range found {
 		if names := &found[i]; names.known && w.spend(textBytes(names.frames)) {
 			m, frames := stack.Maps[i], names.frames
-			w.change(func() { exception.PutNames(m, frames) })
+			w.changes = append(w.changes, func() { exception.PutNames(m, frames) })
 			*changed = true
 		} else {
 			names.frames = stack.Frames[i : i+1]

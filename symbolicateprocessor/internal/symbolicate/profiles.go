@@ -87,11 +87,11 @@ func Profiles(p pprofile.Profiles, files Files) Write {
 			e.ask(dictionary.LocationIndex(i), &e.uses[i])
 		}
 	}
-	return func() Counts { return e.writeAll(p) }
+	return func() Counts { return e.writeFound(p) }
 }
 
-// writeAll writes the names of the locations whose file is open.
-func (e *editor) writeAll(p pprofile.Profiles) Counts {
+// writeFound writes the names of the locations whose file is open.
+func (e *editor) writeFound(p pprofile.Profiles) Counts {
 	for i := range e.uses {
 		if u := &e.uses[i]; u.lookup != nil {
 			f, _ := e.candidate(dictionary.LocationIndex(i))
