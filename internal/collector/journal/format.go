@@ -13,12 +13,16 @@ import (
 
 // The key of a record is its number. The value is the format version, the length of the head, the
 // head, the body, and a checksum. The key of the range has the first number and the one after the
-// last, and a checksum.
+// last, and a checksum. Records that a later version stored have a range of their own: otherwise,
+// each start after a downgrade would search all numbers since then.
 //
 // Before version 3, each component had its own format, under the same keys; see Options.Upgrade.
 const formatVersion = 3
 
-const keyRange = "range"
+const (
+	keyRange = "range"
+	keyNewer = "range.newer"
+)
 
 func keyOf(number uint64) string        { return strconv.FormatUint(number, 10) }
 func retriesKeyOf(number uint64) string { return keyOf(number) + ".retries" }
@@ -95,6 +99,16 @@ func open(stored []byte) (version byte, value []byte, err error) {
 
 // bounds is a range of numbers.
 type bounds struct{ first, next uint64 }
+
+func (b bounds) has(number uint64) bool { return number >= b.first && number < b.next }
+
+// with returns the range that also has a number.
+func (b bounds) with(number uint64) bounds {
+	if b.first == b.next {
+		return bounds{number, number + 1}
+	}
+	return bounds{min(b.first, number), max(b.next, number+1)}
+}
 
 func (b bounds) encode() []byte {
 	return collector.AppendChecksum(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, b.first), b.next))

@@ -92,6 +92,7 @@ type Journal struct {
 	present   map[uint64]bool          // numbers in the storage, or soon; true: with the state of retries
 	loaded    bool                     // present has all numbers
 	bounds    bounds
+	newer     bounds // of the records that a later version stored
 	closing   bool
 }
 
@@ -142,6 +143,12 @@ func (j *Journal) load(ctx context.Context) error {
 	if j.bounds, state, err = decodeBounds(value); err != nil {
 		j.failed(LoadOperation, keyRange, err)
 	}
+	if value, err = j.client.Get(ctx, keyNewer); err != nil {
+		return fmt.Errorf("%s: %w", keyNewer, err)
+	}
+	if j.newer, _, err = decodeBounds(value); err != nil {
+		j.failed(LoadOperation, keyNewer, err)
+	}
 	s := j.options.State
 	if s == nil {
 		return nil
@@ -170,11 +177,8 @@ func (j *Journal) failed(operation, key string, err error) {
 func (j *Journal) Earlier(ctx context.Context, newestFirst bool) iter.Seq2[uint64, Record] {
 	return func(yield func(uint64, Record) bool) {
 		upgraded := int64(0) // bytes in the queue
-		for i := range j.earlier.next - j.earlier.first {
-			number := j.earlier.first + i
-			if newestFirst {
-				number = j.earlier.next - 1 - i
-			}
+		newer, skipped := bounds{j.newer.next, j.newer.next}, []uint64(nil)
+		for number := range j.numbers(newestFirst) {
 			r, version, err := j.get(ctx, number)
 			if errors.Is(err, errMissing) {
 				continue
@@ -182,9 +186,15 @@ func (j *Journal) Earlier(ctx context.Context, newestFirst bool) iter.Seq2[uint6
 			if !j.found(number) {
 				return
 			}
+			if j.newer.has(number) || errors.Is(err, ErrNewer) {
+				newer = newer.with(number)
+			}
 			switch {
 			case errors.Is(err, collector.ErrDamaged):
 				j.Unreadable(number, err)
+				continue
+			case errors.Is(err, ErrNewer):
+				skipped = append(skipped, number)
 				continue
 			case err != nil:
 				j.failed(LoadOperation, keyOf(number), err)
@@ -201,9 +211,36 @@ func (j *Journal) Earlier(ctx context.Context, newestFirst bool) iter.Seq2[uint6
 				return
 			}
 		}
+		if len(skipped) > 0 {
+			j.failed(LoadOperation, keyNewer, fmt.Errorf("%d records: %w", len(skipped), ErrNewer))
+		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.loaded = true
+		for _, number := range skipped {
+			delete(j.present, number)
+		}
+		j.newer, j.loaded = newer, true
+	}
+}
+
+// numbers returns the numbers that records of earlier runs may have.
+func (j *Journal) numbers(newestFirst bool) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		ranges := []bounds{j.newer, j.earlier}
+		if newestFirst {
+			slices.Reverse(ranges)
+		}
+		for _, b := range ranges {
+			for i := range b.next - b.first {
+				number := b.first + i
+				if newestFirst {
+					number = b.next - 1 - i
+				}
+				if twice := b != j.newer && j.newer.has(number); !twice && !yield(number) {
+					return
+				}
+			}
+		}
 	}
 }
 
@@ -437,7 +474,7 @@ func (j *Journal) transact(writes []*write) error {
 		operations = append(operations, storage.SetOperation(j.options.State.Key, seal(state)))
 	}
 	if err == nil {
-		err = j.client.Batch(context.Background(), append(operations, storage.SetOperation(keyRange, j.encodedBounds()))...)
+		err = j.client.Batch(context.Background(), append(operations, j.ranges()...)...)
 	}
 	if err == nil {
 		j.unsaved = false
@@ -480,7 +517,8 @@ func (j *Journal) begin(w *write) bool {
 	return present
 }
 
-func (j *Journal) encodedBounds() []byte {
+// ranges returns the operations that store the ranges.
+func (j *Journal) ranges() []*storage.Operation {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for ; j.loaded && j.bounds.first < j.bounds.next; j.bounds.first++ {
@@ -488,7 +526,11 @@ func (j *Journal) encodedBounds() []byte {
 			break
 		}
 	}
-	return j.bounds.encode()
+	all := []*storage.Operation{storage.SetOperation(keyRange, j.bounds.encode())}
+	if j.newer.next > 1 {
+		all = append(all, storage.SetOperation(keyNewer, j.newer.encode()))
+	}
+	return all
 }
 
 // end reports the result of writes: each record that is not stored, and failed removals once.

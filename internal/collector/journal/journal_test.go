@@ -300,6 +300,60 @@ func TestDamage(t *testing.T) {
 	}
 }
 
+// TestNewerRecords: after a downgrade, the records of the later version are reported once per start,
+// and a start reads no more than them, however many records have come and gone. After the upgrade,
+// they are read and removed like others.
+func TestNewerRecords(t *testing.T) {
+	for _, newestFirst := range []bool{false, true} {
+		d := newDisk()
+		r := start(t, d)
+		r.found()
+		for i := range 6 {
+			r.put(fmt.Sprint(i))
+		}
+		r.close()
+		change := func(version byte) {
+			for _, number := range []uint64{2, 3, 5} {
+				value := bytes.Clone(d.values[keyOf(number)])
+				d.values[keyOf(number)] = collector.AppendChecksum(append([]byte{version}, value[1:len(value)-checksumSize]...))
+			}
+		}
+		change(formatVersion + 1)
+		for restart, want := range [][]string{{"0", "3", "5"}, {"3"}, nil} {
+			before := d.batches
+			r = start(t, d)
+			var bodies []string
+			for number, earlier := range r.Earlier(t.Context(), newestFirst) {
+				if bodies = append(bodies, string(earlier.Body)); restart > 0 || number != 4 {
+					r.Remove(number, nil)
+				}
+			}
+			assert.ElementsMatch(t, want, bodies)
+			assert.Equal(t, []string{LoadOperation}, r.failed())
+			if restart == 2 {
+				d.change(func(d *disk) { assert.Less(t, d.batches-before, 20) })
+			}
+			for i := range 100 {
+				r.Remove(r.put(fmt.Sprint(restart, i)), nil)
+			}
+			r.close()
+		}
+		change(formatVersion)
+		for _, want := range [][]string{{"1", "2", "4"}, nil} {
+			r = start(t, d)
+			var bodies []string
+			for number, earlier := range r.Earlier(t.Context(), newestFirst) {
+				bodies = append(bodies, string(earlier.Body))
+				r.Remove(number, nil)
+			}
+			assert.ElementsMatch(t, want, bodies)
+			assert.Empty(t, r.failed())
+			r.close()
+		}
+		assert.ElementsMatch(t, []string{keyRange, keyNewer}, slices.Collect(maps.Keys(d.values)))
+	}
+}
+
 // TestDamagedRange: the records are lost, and the journal starts again.
 func TestDamagedRange(t *testing.T) {
 	huge := collector.AppendChecksum(append(bytes.Repeat([]byte{0xff}, 8), make([]byte, 8)...))
