@@ -140,6 +140,7 @@ type profilesSink struct {
 	permanent bool                         // those are refused for good
 	spoils    bool                         // what it is given
 	full      chan struct{}                // nil = never; until it is closed, nothing is taken, as by a queue with block_on_overflow
+	turn      chan struct{}                // nil = no limit; else it takes one message at a time, and sinkRate per second
 }
 
 func (s *profilesSink) Capabilities() consumer.Capabilities {
@@ -168,6 +169,11 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 			return ctx.Err()
 		}
 	}
+	if s.turn != nil {
+		s.turn <- struct{}{}
+		time.Sleep(time.Second / sinkRate)
+		<-s.turn
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {
@@ -189,6 +195,9 @@ func (s *profilesSink) ConsumeProfiles(ctx context.Context, p pprofile.Profiles)
 }
 
 var errRefused = errors.New("this message is refused")
+
+// sinkRate is the number of messages per second that a slow sink takes.
+const sinkRate = 480
 
 // projects counts what arrived by project.
 func (s *profilesSink) projects() map[string]int {
@@ -235,6 +244,8 @@ type memoryStorage struct {
 	open   int
 	fail   bool   // every operation, see fails
 	unread string // reading this key fails
+	delay  time.Duration
+	rate   int // bytes per second that are written; 0 = no limit
 }
 
 func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[string][]byte{}} }
@@ -268,6 +279,7 @@ func (m *memoryStorage) Delete(ctx context.Context, key string) error {
 }
 
 func (m *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
+	time.Sleep(m.pause(ops))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail {
@@ -287,6 +299,26 @@ func (m *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) erro
 		}
 	}
 	return nil
+}
+
+// pause returns the time that operations take.
+func (m *memoryStorage) pause(ops []*storage.Operation) time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	pause := m.delay
+	for _, op := range ops {
+		if m.rate > 0 {
+			pause += time.Duration(len(op.Value)) * time.Second / time.Duration(m.rate)
+		}
+	}
+	return pause
+}
+
+// slow sets how long every operation takes.
+func (m *memoryStorage) slow(delay time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.delay = delay
 }
 
 // oneProfile is a message with one observation, of no session.

@@ -42,6 +42,10 @@ func (p *profilesProcessor) storageFailed(operation string, err error) {
 	p.logger.Error(storageFailures[operation], zap.Error(err))
 }
 
+// maxStoreWait is how long a sender waits for a busy disk. Then its message is forwarded at once.
+// Sentry's SDKs wait at least two seconds for a response (Ruby).
+const maxStoreWait = time.Second
+
 // persist stores a message if a storage is configured. It reports whether the message may be held.
 func (p *profilesProcessor) persist(h *heldMessage) bool {
 	if p.store == nil {
@@ -52,7 +56,9 @@ func (p *profilesProcessor) persist(h *heldMessage) bool {
 		p.storageFailed(journal.StoreOperation, err)
 		return false
 	}
-	number, err := p.store.Put(context.Background(), record, nil)
+	ctx, cancel := context.WithTimeout(context.Background(), maxStoreWait)
+	defer cancel()
+	number, err := p.store.Put(ctx, record, nil)
 	if err == nil {
 		h.storageKey = number
 	}

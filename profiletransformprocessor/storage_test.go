@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +19,7 @@ import (
 	"go.opentelemetry.io/collector/client"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/component/componenttest"
+	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/consumer/consumertest"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
@@ -114,6 +117,44 @@ func TestStorageThatFails(t *testing.T) {
 	h.store.fails(false)
 	require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
 	assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
+}
+
+// TestStorageThatHangs: senders wait for a disk that does not respond, but not for ever. Their
+// messages are forwarded at once, or refused so that they can be sent again; none is held. Nor does
+// a shutdown wait.
+func TestStorageThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, stored)
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+		h.store.slow(time.Hour)
+		send := func(check func(error)) {
+			var sending sync.WaitGroup
+			for range 10 {
+				sending.Go(func() {
+					begin := time.Now()
+					check(h.profiles.ConsumeProfiles(t.Context(), recorded()))
+					assert.Equal(t, maxStoreWait, time.Since(begin))
+				})
+			}
+			sending.Wait()
+		}
+		send(func(err error) { assert.NoError(t, err) })
+		h.received(10)
+		h.sink.answer(errors.New("sending queue is full"))
+		send(func(err error) {
+			assert.ErrorContains(t, err, "full")
+			assert.False(t, consumererror.IsPermanent(err))
+		})
+		assert.Equal(t, map[string]int64{"": 20}, h.counts("storage_errors"))
+		assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"), "the one before")
+		h.sink.answer(nil)
+		begin := time.Now()
+		assert.ErrorIs(t, h.profiles.Shutdown(t.Context()), journal.ErrSlow)
+		assert.LessOrEqual(t, time.Since(begin), 2*shutdownSendTimeout)
+		h.received(11)
+		h.balanced()
+		time.Sleep(100 * time.Hour)
+	})
 }
 
 func TestStorageWithBrokenContent(t *testing.T) {
