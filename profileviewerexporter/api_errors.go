@@ -9,21 +9,27 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/exceptions"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/listing"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
-// errorList lists groups of equal errors; see [listing.Query].
+// errorList lists groups of equal errors, perhaps those of an operation; see [listing.Query].
 func (v *viewer) errorList(r *http.Request) (any, error) {
 	query, err := listing.Parse(r.URL.Query(), exceptions.Columns...)
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
+	of := v.operationOf(r.URL.Query())
 	groups := exceptions.Groups{}
-	unread, err := exceptions.Each(v.store.Messages(), groups.Add)
+	unread, err := exceptions.Each(v.store.Messages(), func(e *exceptions.Error) {
+		if of.hasSpan(e.Service, operations.Key{Trace: e.Trace, Span: e.Span}) {
+			groups.Add(e)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	return groups.List(query, unread), nil
+	return groups.List(query, unread+of.missed()), nil
 }
 
 // errorDetail describes a group and one of its errors: the one with the key of the query, or the
@@ -45,6 +51,9 @@ func (v *viewer) errorDetail(r *http.Request) (any, error) {
 	}
 	out := detail.Answer()
 	out.Error.Samples = v.samplesAround(chosen)
+	if profiles := v.store.LinkedProfiles(chosen.Trace); len(profiles) > 0 && !chosen.Trace.IsEmpty() {
+		out.Error.Profile = answer.Nanos(profiles[len(profiles)-1].ID)
+	}
 	return out, nil
 }
 

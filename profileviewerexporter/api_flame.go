@@ -54,6 +54,7 @@ type flameAnswer struct {
 	Minified     int64         `json:"minified,omitempty"`     // self weight of functions whose names are probably minified
 	Symbolicated bool          `json:"symbolicated,omitempty"` // true if some names come from symbol files
 	Top          []topLine     `json:"top,omitempty"`          // highest self weight first
+	Causes       []causeLine   `json:"causes,omitempty"`       // what takes the time, heaviest first; absent if the query changes stacks
 	Threads      []threadShare `json:"threads,omitempty"`      // heaviest first, at most 200; absent if the query selects a thread
 	Spans        []spanSamples `json:"spans,omitempty"`        // absent if the query selects a span or changes stacks
 }
@@ -82,11 +83,12 @@ type merged struct {
 	graph        *flame.Graph
 	threads      threadShares
 	spans        map[timeline.Link]store.Sum
+	causes       causes
 	symbolicated bool
 	waiting      int64
 }
 
-func (m *merged) Size() int { return m.graph.Size() + spanSize*len(m.spans) }
+func (m *merged) Size() int { return m.graph.Size() + spanSize*len(m.spans) + m.causes.size() }
 
 // spanSize is the approximate size of an entry of merged.spans.
 const spanSize = 64
@@ -102,7 +104,11 @@ func (v *viewer) merge(s *selection) (*merged, error) {
 				m.addSpans(one)
 				m.addWaiting(one)
 				m.symbolicated = m.symbolicated || one.Profile.Symbolicated
-				return visit(one)
+				if err := visit(one); err != nil {
+					return err
+				}
+				m.causes.add(one)
+				return nil
 			})
 		})
 		return m, err
@@ -174,6 +180,9 @@ func (v *viewer) flameGraph(r *http.Request) (any, error) {
 	}
 	if s.thread == nil {
 		out.Threads = m.threads.list(maxDrawingTexts/8, &out.Omissions)
+	}
+	if !isChanged {
+		out.Causes = v.causeLines(s, m, maxDrawingTexts/8, &out.Omissions)
 	}
 	if s.link == nil && !isChanged {
 		out.Spans = v.listSpans(m.spans, maxDrawingTexts/4, &out.Omissions)

@@ -8,11 +8,15 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 )
 
-// logList lists log records; see [records.Query].
+// logList lists log records, perhaps those of an operation; see [records.Query].
 func (v *viewer) logList(r *http.Request) (any, error) {
 	query, err := records.Parse(r.URL.Query())
 	if err != nil {
 		return nil, badRequest("%v", err)
 	}
-	return records.List(v.store.Messages(), query)
+	of := v.operationOf(r.URL.Query())
+	query.Spans = of.hasSpan
+	out, err := records.List(v.store.Messages(), query)
+	out.Unread += of.missed()
+	return out, err
 }

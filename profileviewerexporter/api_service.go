@@ -15,7 +15,7 @@ func (v *viewer) serviceDetail(r *http.Request) (any, error) {
 	return catalog.Releases(profiles, r.URL.Query().Get("service")), nil
 }
 
-// operationList describes the operations of the service in the query.
+// operationList describes the operations of the service in the query, or one of them.
 func (v *viewer) operationList(r *http.Request) (any, error) {
 	query, err := listing.Parse(r.URL.Query(), catalog.OperationColumns...)
 	if err != nil {
@@ -24,5 +24,5 @@ func (v *viewer) operationList(r *http.Request) (any, error) {
 	if query.Service == "" {
 		return nil, badRequest("service: is missing; operations are those of a service")
 	}
-	return catalog.Operations(v.store, query), nil
+	return catalog.Operations(v.store, query, v.operationOf(r.URL.Query()).wants), nil
 }

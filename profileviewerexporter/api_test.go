@@ -393,20 +393,6 @@ func TestDownloads(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, status)
 }
 
-func TestCompare(t *testing.T) {
-	h := start(t, nil)
-	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;a", At: []time.Duration{0}})
-	h.addProfile("shop", timelinetest.Sample{Thread: 1, Stack: "main;b", At: []time.Duration{0}})
-	there := get[compareAnswer](h, "compare?a=1&b=2")
-	assert.Equal(t, []string{"0 all 20 0", "1 main 20 0", "2 a 10 10", "2 b 10 10"}, draw(there.graphAnswer))
-	assert.Equal(t, []int64{-int64(10 * ms), int64(10 * ms)}, []int64{there.Boxes[2][8], there.Boxes[3][8]})
-	back := get[compareAnswer](h, "compare?a=2&b=1")
-	assert.Equal(t, []string{"0 all 20 0", "1 main 20 0", "2 a 10 10", "2 b 10 10"}, draw(back.graphAnswer))
-	assert.Equal(t, []int64{int64(10 * ms), -int64(10 * ms)}, []int64{back.Boxes[2][8], back.Boxes[3][8]})
-	status, _ := h.fails("compare?a=1&b=1")
-	assert.Equal(t, http.StatusBadRequest, status)
-}
-
 // TestSharesOfASelection: parts of a selection are not larger than the selection, even where the
 // profile has more: a thread that did not run the span, and a range of the time.
 func TestSharesOfASelection(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
+	"go.opentelemetry.io/collector/pdata/plog"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
@@ -24,6 +25,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/golden"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/catalog"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/exceptions"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/records"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/spanname"
 )
 
@@ -264,4 +267,66 @@ func TestMinified(t *testing.T) {
 	assert.ElementsMatch(t, []string{"b.main", "b.a"}, names)
 	assert.Equal(t, graph.Total, graph.Minified)
 	assert.Equal(t, graph.Total, *graph.Matched)
+}
+
+// TestOperationRecords: the errors and log records of an operation are those of its spans and of the
+// spans below.
+func TestOperationRecords(t *testing.T) {
+	h := start(t, nil)
+	h.addSpans("shop", 7, testSpan{9, 0, "GET /", 0, 40}, testSpan{7, 9, "query", 5, 15})
+	h.addSpans("shop", 8, testSpan{8, 0, "POST /", 0, 20})
+	h.addLog("shop", "below", 7, 7)
+	h.addLog("shop", "other", 8, 8)
+	h.addLog("shop", "no span", 0, 0)
+	h.addLog("cart", "other service", 7, 7)
+	failed := plog.NewLogs()
+	for i, span := range []byte{7, 8} {
+		resource := failed.ResourceLogs().AppendEmpty()
+		resource.Resource().Attributes().PutStr("service.name", "shop")
+		record := resource.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		record.Attributes().PutStr("exception.type", []string{"Below", "Other"}[i])
+		record.SetTraceID(timelinetest.Trace(span))
+		record.SetSpanID(timelinetest.Span(span))
+	}
+	require.NoError(t, h.logs.ConsumeLogs(t.Context(), failed))
+
+	const get1 = "service=shop&operation=GET+/"
+	errors := get[exceptions.ListAnswer](h, "errors?"+get1)
+	require.Len(t, errors.Groups, 1)
+	assert.Equal(t, "Below", errors.Groups[0].Type)
+	logs := get[records.ListAnswer](h, "logs?"+get1)
+	assert.Equal(t, 2, logs.Count, "with that of the error")
+	assert.Equal(t, "below", logs.Records[0].Body)
+	only := get[records.ListAnswer](h, "logs?entries=0&"+get1)
+	assert.Equal(t, []int{2, 0}, []int{only.Count, len(only.Records)})
+	list := get[catalog.OperationsAnswer](h, "operations?"+get1)
+	require.Len(t, list.Operations, 1)
+	assert.Equal(t, "GET /", list.Operations[0].Name)
+	assert.Zero(t, get[records.ListAnswer](h, "logs?"+get1+"&kind=Client").Count)
+}
+
+// TestErrorOrigin: an error has its release, environment and SDK, the releases of its group, and the
+// profile of its trace.
+func TestErrorOrigin(t *testing.T) {
+	h := start(t, nil)
+	h.addRelease("shop", "2", "work", 7, 0)
+	for i, release := range []string{"1", "2", "2"} {
+		failed := plog.NewLogs()
+		resource := failed.ResourceLogs().AppendEmpty()
+		for key, value := range map[string]string{
+			"service.name": "shop", "service.version": release, "deployment.environment.name": "test", "telemetry.sdk.name": "sentry.python", "telemetry.sdk.version": "2.75.0",
+		} {
+			resource.Resource().Attributes().PutStr(key, value)
+		}
+		record := resource.ScopeLogs().AppendEmpty().LogRecords().AppendEmpty()
+		record.Attributes().PutStr("exception.type", "ValueError")
+		record.SetTimestamp(pcommon.Timestamp(timelinetest.Start + 1000*i))
+		record.SetTraceID(timelinetest.Trace(7))
+		require.NoError(t, h.logs.ConsumeLogs(t.Context(), failed))
+	}
+	group := get[exceptions.ListAnswer](h, "errors").Groups[0].ID
+	detail := get[exceptions.DetailAnswer](h, "errors/"+group)
+	at := func(offset int) string { return fmt.Sprint(timelinetest.Start + offset) }
+	assert.Equal(t, []exceptions.ReleaseErrorsAnswer{{Name: "2", Count: 2, First: at(1000), Last: at(2000)}, {Name: "1", Count: 1, First: at(0), Last: at(0)}}, detail.Releases)
+	assert.Equal(t, []string{"2", "test", "sentry.python 2.75.0", "1"}, []string{detail.Error.Release, detail.Error.Environment, detail.Error.SDK, detail.Error.Profile})
 }

@@ -33,6 +33,8 @@ const maxProfiles = 60
 //	service=…        the profiles of a service, without profile and span
 //	window=…/…       with service: the samples between two times (RFC 3339 or Unix nanoseconds)
 //	release=…        with service: of a release
+//	without=…        with service: of other releases than this one
+//	since=…          with service: of releases whose first profile is later than that of this one
 //	thread=…         the samples of the thread with this ID
 //	from=…&to=…      the samples in a time range, in nanoseconds after the origin
 //	operation=…      with service: the samples of spans with this display name, and of those below
@@ -50,7 +52,8 @@ type selection struct {
 	thread    *string
 	within    timeline.Range
 	active    bool
-	linked    bool // only samples with a span
+	linked    bool   // only samples with a span
+	service   string // if the selection is all samples of a service, perhaps during a range
 	operation *operationLinks
 	collapse  bool // calls inside libraries
 	raw       bool
@@ -70,7 +73,7 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 		s.profiles, err = v.profilesOf(query["profile"])
 	case s.link == nil && query.Has("service"):
 		if s.within, err = parseInterval(query); err == nil {
-			s.operation = v.operationOf(query)
+			s.operation, s.service = v.operationOf(query), wholeService(query)
 			s.profiles, err = v.profilesDuring(query, s.within, s.operation)
 		}
 	default:
@@ -87,6 +90,16 @@ func (v *viewer) selectionOf(query url.Values) (*selection, error) {
 	s.active, s.linked = query.Get("active") == "1", query.Get("linked") == "1"
 	s.collapse, s.raw = query.Get("collapse") == "1", query.Get("raw") == "1"
 	return s, parseRange(query, s.origin, &s.within)
+}
+
+// wholeService returns the service if a query selects all of its samples.
+func wholeService(query url.Values) string {
+	for _, key := range []string{"release", "without", "since", "operation", "thread", "from", "to", "linked"} {
+		if query.Has(key) {
+			return ""
+		}
+	}
+	return query.Get("service")
 }
 
 func (v *viewer) profilesOf(ids []string) (list []*store.Profile, err error) {
@@ -153,16 +166,14 @@ func parseTrace(text string) (pcommon.TraceID, error) {
 // too many, it returns the latest. It returns only profiles with the measure of the latest, and
 // only those with samples of the operation, if there is one.
 func (v *viewer) profilesDuring(query url.Values, during timeline.Range, of *operationLinks) (list []*store.Profile, err error) {
-	service, release := query.Get("service"), query.Get("release")
+	service := query.Get("service")
 	all, _, _ := v.store.All()
+	wanted := releases(query, all)
 	for _, p := range all { // the newest first
 		if p.Service != service || during.To > 0 && p.Start >= during.To || p.End < during.From {
 			continue
 		}
-		if query.Has("release") && p.Release != release {
-			continue
-		}
-		if !of.has(p) {
+		if !wanted(p.Release) || !of.has(p) {
 			continue
 		}
 		if list = append(list, p); p.Measure != list[0].Measure {
@@ -172,14 +183,39 @@ func (v *viewer) profilesDuring(query url.Values, during timeline.Range, of *ope
 			break
 		}
 	}
-	if len(list) == 0 && of != nil {
-		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service has samples of this operation in the window"}
-	}
 	if len(list) == 0 {
-		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service is in the window"}
+		what := "is in the window"
+		switch {
+		case of != nil:
+			what = "has samples of this operation in the window"
+		case query.Has("since"):
+			what += " and of a release after " + answer.Display(query.Get("since"))
+		case query.Has("without"):
+			what += " and of another release than " + answer.Display(query.Get("without"))
+		}
+		return nil, failure{status: http.StatusNotFound, text: "no stored profile of this service " + what}
 	}
 	slices.SortFunc(list, func(a, b *store.Profile) int { return cmp.Compare(a.ID, b.ID) })
 	return list, nil
+}
+
+// releases returns the test for the releases that a query selects.
+func releases(query url.Values, all []*store.Profile) func(release string) bool {
+	first := map[string]uint64{} // start of the first profile of each release of the service
+	if query.Has("since") {
+		for _, p := range all {
+			if at, known := first[p.Release]; p.Service == query.Get("service") && (!known || p.Start < at) {
+				first[p.Release] = p.Start
+			}
+		}
+	}
+	return func(release string) bool {
+		if query.Has("release") && release != query.Get("release") || query.Has("without") && release == query.Get("without") {
+			return false
+		}
+		since, known := first[query.Get("since")]
+		return !query.Has("since") || known && first[release] > since
+	}
 }
 
 func parseInterval(query url.Values) (r timeline.Range, err error) {

@@ -75,13 +75,13 @@ var operationOrders = listing.Columns[operation]{
 	"samples":  func(a, b operation) int { return cmp.Compare(a.samples, b.samples) },
 }
 
-// Operations returns a page of the operations of the service in the query.
-func Operations(s *store.Store, q listing.Query) (out OperationsAnswer) {
+// Operations returns a page of the wanted operations of the service in the query.
+func Operations(s *store.Store, q listing.Query, wanted func(operations.Name) bool) (out OperationsAnswer) {
 	figures, start, end := s.Operations(q.Service)
 	samples, all := s.OperationSamples(q.Service)
 	found := []operation{}
 	for _, f := range figures {
-		if q.Wants([]string{q.Service}, f.Name.Name, f.Kind.String()) {
+		if wanted(f.Name) && q.Wants([]string{q.Service}, f.Name.Name, f.Kind.String()) {
 			found = append(found, operation{f, samples[f.Name]})
 		}
 	}

@@ -5,6 +5,7 @@ package exceptions
 import (
 	"cmp"
 	"encoding/hex"
+	"maps"
 	"slices"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -25,14 +26,25 @@ const (
 	// maxContext is the maximum number of source lines before and after the line of a frame. SDKs
 	// send 5.
 	maxContext = 20
+	// maxReleases is the maximum number of releases of a group: the latest are listed.
+	maxReleases = 20
 )
 
 // DetailAnswer is a group and one of its errors.
 type DetailAnswer struct {
 	answer.Omissions
-	Group       GroupAnswer        `json:"group"`
-	Occurrences []OccurrenceAnswer `json:"occurrences"` // latest first
-	Error       ErrorAnswer        `json:"error"`
+	Group       GroupAnswer           `json:"group"`
+	Releases    []ReleaseErrorsAnswer `json:"releases"`    // latest first
+	Occurrences []OccurrenceAnswer    `json:"occurrences"` // latest first
+	Error       ErrorAnswer           `json:"error"`
+}
+
+// ReleaseErrorsAnswer summarizes the errors of a group in a release, or in a version of a service.
+type ReleaseErrorsAnswer struct {
+	Name  string `json:"name"` // empty if unknown
+	Count int    `json:"count"`
+	First string `json:"first"`
+	Last  string `json:"last"`
 }
 
 // OccurrenceAnswer is an error in the list of its group.
@@ -47,12 +59,16 @@ type OccurrenceAnswer struct {
 // ErrorAnswer is an error with its stacks.
 type ErrorAnswer struct {
 	OccurrenceAnswer
+	Release     string             `json:"release,omitempty"`
+	Environment string             `json:"environment,omitempty"`
+	SDK         string             `json:"sdk,omitempty"` // name and version
 	Thread      string             `json:"thread,omitempty"`
 	Body        string             `json:"body,omitempty"`
 	Exceptions  []ExceptionAnswer  `json:"exceptions"` // thrown exception first, then its causes
 	Breadcrumbs []BreadcrumbAnswer `json:"breadcrumbs"`
 	Attributes  []answer.Attribute `json:"attributes"` // attributes that are not in other fields
 	Samples     *SamplesAnswer     `json:"samples,omitempty"`
+	Profile     string             `json:"profile,omitempty"` // latest profile with samples of the trace
 }
 
 // ExceptionAnswer is an exception of a chain.
@@ -115,6 +131,7 @@ type SamplesAnswer struct {
 type Detail struct {
 	groups      Groups
 	occurrences []occurrence
+	releases    map[string]*release
 	wanted      string // key
 	chosen      *Error
 }
@@ -128,13 +145,32 @@ type occurrence struct {
 	span    pcommon.SpanID
 }
 
+// release summarizes the errors of a release.
+type release struct {
+	count       int
+	first, last uint64
+}
+
+func (r *release) add(at uint64) {
+	if r.count++; r.count == 1 || at < r.first {
+		r.first = at
+	}
+	r.last = max(r.last, at)
+}
+
 // NewDetail returns an empty group. It describes the error with the key, or the latest if there is
 // none.
-func NewDetail(key string) *Detail { return &Detail{groups: Groups{}, wanted: key} }
+func NewDetail(key string) *Detail {
+	return &Detail{groups: Groups{}, releases: map[string]*release{}, wanted: key}
+}
 
 // Add adds an error of the group.
 func (d *Detail) Add(e *Error) {
 	d.groups.Add(e)
+	if d.releases[e.Release] == nil {
+		d.releases[e.Release] = &release{}
+	}
+	d.releases[e.Release].add(e.Time)
 	key := e.key()
 	d.occurrences = append(d.occurrences, occurrence{e.Time, key, e.Service, e.Trace, e.Span})
 	isWanted := d.wanted != "" && key == d.wanted
@@ -148,10 +184,17 @@ func (d *Detail) Chosen() *Error { return d.chosen }
 
 // Answer returns the response.
 func (d *Detail) Answer() DetailAnswer {
-	out := DetailAnswer{Occurrences: []OccurrenceAnswer{}}
+	out := DetailAnswer{Occurrences: []OccurrenceAnswer{}, Releases: []ReleaseErrorsAnswer{}}
 	for _, group := range d.groups {
 		texts := answer.PerEntry(answer.MaxTexts/8, 1, &out.Omissions)
 		out.Group = group.describe(&texts, slices.Min(group.times), group.last)
+	}
+	names := slices.SortedFunc(maps.Keys(d.releases), func(a, b string) int {
+		return cmp.Or(cmp.Compare(d.releases[b].last, d.releases[a].last), cmp.Compare(a, b))
+	})
+	for _, name := range names[:min(len(names), maxReleases)] {
+		texts, r := answer.PerEntry(answer.MaxTexts/32, maxReleases, &out.Omissions), d.releases[name]
+		out.Releases = append(out.Releases, ReleaseErrorsAnswer{texts.Text(name), r.count, answer.Nanos(r.first), answer.Nanos(r.last)})
 	}
 	slices.SortStableFunc(d.occurrences, func(a, b occurrence) int { return cmp.Compare(b.time, a.time) })
 	listed := d.occurrences[:min(len(d.occurrences), maxOccurrences)]
@@ -177,6 +220,7 @@ func (e *Error) describe(omissions *answer.Omissions) ErrorAnswer {
 	self := occurrence{e.Time, e.key(), e.Service, e.Trace, e.Span}
 	out := ErrorAnswer{
 		OccurrenceAnswer: self.describe(&texts), Thread: texts.Text(e.Thread()), Body: texts.Text(e.body),
+		Release: texts.Text(e.Release), Environment: texts.Text(e.Environment), SDK: texts.Text(e.SDK),
 		Exceptions: []ExceptionAnswer{}, Breadcrumbs: []BreadcrumbAnswer{},
 	}
 	frames := 0

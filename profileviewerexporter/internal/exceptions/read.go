@@ -16,10 +16,10 @@ import (
 
 // Error is one error: a log record, or an event of a span.
 type Error struct {
-	Time    uint64 // Unix nanoseconds
-	Service string
-	Trace   pcommon.TraceID
-	Span    pcommon.SpanID
+	Time uint64 // Unix nanoseconds
+	store.Origin
+	Trace pcommon.TraceID
+	Span  pcommon.SpanID
 
 	body       string
 	chain      []thrown // at least one, the thrown one first
@@ -52,17 +52,17 @@ func Each(messages []*store.Message, visit func(*Error)) (unread int, err error)
 		}
 		visited += count
 		if m.Signal == store.Logs {
-			err = m.EachRecord(func(record plog.LogRecord, service string) {
+			err = m.EachRecordOf(func(record plog.LogRecord, origin store.Origin) {
 				if store.IsError(record) {
-					visit(ofRecord(record, service))
+					visit(ofRecord(record, origin))
 				}
 			})
 		} else {
 			reader := store.SpanReader{}
-			err = reader.Each(m, func(span ptrace.Span, service string) {
+			err = reader.EachOf(m, func(span ptrace.Span, origin store.Origin) {
 				for _, event := range span.Events().All() {
 					if store.IsException(event.Attributes()) {
-						visit(ofEvent(event, span, service))
+						visit(ofEvent(event, span, origin))
 					}
 				}
 			})
@@ -74,16 +74,16 @@ func Each(messages []*store.Message, visit func(*Error)) (unread int, err error)
 	return unread, nil
 }
 
-func ofRecord(record plog.LogRecord, service string) *Error {
+func ofRecord(record plog.LogRecord, origin store.Origin) *Error {
 	return &Error{
-		Time: uint64(store.RecordTime(record)), Service: service, Trace: record.TraceID(), Span: record.SpanID(), body: record.Body().AsString(),
+		Time: uint64(store.RecordTime(record)), Origin: origin, Trace: record.TraceID(), Span: record.SpanID(), body: record.Body().AsString(),
 		chain: chainOf(record.Attributes()), attributes: record.Attributes(),
 	}
 }
 
-func ofEvent(event ptrace.SpanEvent, span ptrace.Span, service string) *Error {
+func ofEvent(event ptrace.SpanEvent, span ptrace.Span, origin store.Origin) *Error {
 	return &Error{
-		Time: uint64(event.Timestamp()), Service: service, Trace: span.TraceID(), Span: span.SpanID(),
+		Time: uint64(event.Timestamp()), Origin: origin, Trace: span.TraceID(), Span: span.SpanID(),
 		chain: chainOf(event.Attributes()), attributes: event.Attributes(),
 	}
 }

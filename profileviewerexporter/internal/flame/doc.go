@@ -16,4 +16,5 @@
 //	boxes.go    Box, Window, Drawing; combines narrow siblings
 //	detail.go   one function: its lines, attributes and spans
 //	compare.go  the comparison of two graphs
+//	chance.go   whether chance explains a difference
 package flame

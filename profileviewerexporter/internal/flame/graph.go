@@ -58,7 +58,7 @@ func New(source Source) (*Graph, error) {
 
 // Size returns the approximate size of the graph in memory.
 func (g *Graph) Size() int {
-	const node, frame = 60, 120 // with the lists of children
+	const node, frame = 68, 120 // with the lists of children
 	size := node*len(g.Tree) + frame*len(g.Frames)
 	for i := range g.Frames {
 		f := &g.Frames[i]
@@ -144,6 +144,7 @@ func (b *builder) add(s Selection) error {
 			return err
 		}
 		b.graph.Tree[node].Self += sums[stack].weight
+		b.graph.Tree[node].Samples += sums[stack].count
 	}
 	return nil
 }
@@ -185,10 +186,12 @@ func (b *builder) walk(path []int32) (node int32, err error) {
 	return node, nil
 }
 
-// FrameTotal is the weight of a function in a tree. Total counts recursive calls once.
+// FrameTotal is a function in a tree: its weight, and its number of observations. Totals count
+// recursive calls once.
 type FrameTotal struct {
-	Frame       int32
-	Self, Total int64
+	Frame                int32
+	Self, Total          int64
+	SelfSamples, Samples int64
 }
 
 // Top returns the totals of the functions in the tree, by descending self weight.
@@ -204,8 +207,13 @@ func (g *Graph) Top() []FrameTotal {
 	visit = func(id int32) { // recursion is limited by MaxDepth
 		if n := g.Tree[id]; n.Frame >= 0 {
 			list[n.Frame].Self += n.Self
+			list[n.Frame].SelfSamples += n.Samples
 			if open[n.Frame] == 0 {
 				list[n.Frame].Total += n.Total
+				list[n.Frame].Samples += n.Samples
+			}
+			if caller := g.Tree[n.Parent].Frame; caller >= 0 {
+				list[caller].SelfSamples -= n.Samples
 			}
 			open[n.Frame]++
 			defer func() { open[n.Frame]-- }()

@@ -14,17 +14,20 @@ type Node struct {
 	Frame  int32 // index in Graph.Frames; -1 for the root
 	Self   int64
 	Total  int64
+	// Samples is the number of observations of the function and of its calls; 0 in views.
+	Samples int64
 }
 
 // Tree is a list of nodes, parents first.
 type Tree []Node
 
-// addUp computes the totals from Self.
+// addUp computes the totals from the values of the functions themselves.
 func (t Tree) addUp() {
 	for i := len(t) - 1; i >= 0; i-- {
 		t[i].Total += t[i].Self
 		if parent := t[i].Parent; parent >= 0 {
 			t[parent].Total += t[i].Total
+			t[parent].Samples += t[i].Samples
 		}
 	}
 }

@@ -22,11 +22,13 @@ const PageSize = 200
 //	q=…         with a text, in any case
 //	sort=…      by a column; descending after a minus sign
 //	offset=…    without the first entries
+//	entries=0   without any entries: only their number
 type Query struct {
 	Service    string
 	Column     string
 	Descending bool
 	Offset     int
+	Empty      bool
 
 	search string // in lower case
 }
@@ -46,6 +48,7 @@ func Parse(query url.Values, columns ...string) (q Query, err error) {
 		}
 		q.Offset = int(offset)
 	}
+	q.Empty = query.Get("entries") == "0"
 	return q, nil
 }
 
@@ -69,6 +72,9 @@ type Columns[T any] map[string]func(a, b T) int
 // Page sorts a list and returns the page that the query selects. Entries that are equal in the
 // column keep their order.
 func Page[T any](q Query, list []T, columns Columns[T]) []T {
+	if q.Empty {
+		return list[:0]
+	}
 	if order := columns[q.Column]; order != nil {
 		slices.SortStableFunc(list, func(a, b T) int {
 			if q.Descending {

@@ -60,6 +60,15 @@ func addTools(s *mcp.Server, c *client) {
 		keep:    []string{"profiles", "origin", "measure", "total", "idle", "samples", "top", "threads", "spans", "omitted"},
 	})
 	add(s, c, tool[selectionInput]{
+		name: "causes", title: "What takes the time",
+		description: "Find what takes the time of a service, or of an operation of it, heaviest first: functions of the application with the library " +
+			"functions that they call (function), waits in spans (wait), and calls to databases and services (database, remote). " +
+			"operation is the endpoint with the most of it; line is the line with the most weight.",
+		request: func(in selectionInput) (string, url.Values) { return "flame", in.active() },
+		limit:   func(in selectionInput) int { return in.Limit },
+		keep:    []string{"measure", "total", "samples", "waiting", "causes", "omitted"},
+	})
+	add(s, c, tool[selectionInput]{
 		name: "samples", title: "Samples of a span",
 		description: "List the stacks of the samples of a span (or profile, or service), heaviest first. Frames are separated by ';', outermost caller first.",
 		request:     func(in selectionInput) (string, url.Values) { return "stacks", in.query() },
@@ -68,7 +77,7 @@ func addTools(s *mcp.Server, c *client) {
 	})
 	add(s, c, tool[operationsInput]{
 		name: "operations", title: "Operations of a service",
-		description: "List the operations of a service, those with the most time first: count, rate, percentiles of the duration in nanoseconds, errors, " +
+		description: "List the operations of a service, those with the most time first, or the slowest first with sort -p95: count, rate, percentiles of the duration in nanoseconds, errors, " +
 			"time in calls to databases and services, and the slowest spans.",
 		request: func(in operationsInput) (string, url.Values) {
 			return "operations", values("service", in.Service, "sort", in.Sort)
@@ -76,10 +85,13 @@ func addTools(s *mcp.Server, c *client) {
 		limit: func(in operationsInput) int { return in.Limit },
 		keep:  []string{"operations", "count", "start", "end", "omitted"},
 	})
-	add(s, c, tool[listInput]{
+	add(s, c, tool[errorsInput]{
 		name: "errors", title: "Errors", description: "List groups of equal errors, the latest first. error describes one group.",
-		request: func(in listInput) (string, url.Values) { return "errors", values("service", in.Service) }, limit: listInput.limit,
-		keep: []string{"groups", "count", "errors", "unread", "omitted"},
+		request: func(in errorsInput) (string, url.Values) {
+			return "errors", values("service", in.Service, "operation", in.Operation)
+		},
+		limit: func(in errorsInput) int { return in.Limit },
+		keep:  []string{"groups", "count", "errors", "unread", "omitted"},
 	})
 	add(s, c, tool[errorInput]{
 		name: "error", title: "Error", description: "Describe the latest error of a group: stacks with source lines, variables, and its trace, span and samples.",
@@ -89,13 +101,24 @@ func addTools(s *mcp.Server, c *client) {
 	})
 	add(s, c, tool[compareInput]{
 		name: "compare", title: "Comparison",
-		description: "Compare two profiles, or two time windows of a service: functions by the change of their self weight. " +
-			"Weights of the first are scaled to the total of the second.",
+		description: "Compare two profiles, or two time windows, releases or operations of a service: functions by the change of their self weight. " +
+			"Weights of the first are scaled to the total of the second. self_chance: the samples are too few to tell the difference from chance.",
 		request: compareInput.request,
 		limit:   func(in compareInput) int { return in.Limit },
-		keep:    []string{"before", "after", "measure", "changes", "omitted"},
+		keep:    compared,
+	})
+	add(s, c, tool[grownInput]{
+		name: "grown_functions", title: "Functions that grew since a release",
+		description: "Find functions of a service whose self weight is a larger share of the time than in an earlier release, beyond chance. " +
+			"before is of the earlier release, scaled to the total of the later ones.",
+		request: grownInput.request,
+		limit:   func(in grownInput) int { return in.Limit },
+		keep:    compared,
 	})
 }
+
+// compared are the parts of a comparison.
+var compared = []string{"before", "after", "before_samples", "after_samples", "before_profiles", "after_profiles", "measure", "changes", "omitted"}
 
 type listInput struct {
 	Service string `json:"service,omitempty" jsonschema:"name of a service; default: all services"`
@@ -115,6 +138,12 @@ type operationsInput struct {
 type traceInput struct {
 	Trace string `json:"trace" jsonschema:"ID of the trace, 32 hex digits"`
 	Limit int    `json:"limit,omitempty" jsonschema:"maximum number of spans and of log records, default 20, at most 200"`
+}
+
+type errorsInput struct {
+	Service   string `json:"service,omitempty" jsonschema:"name of a service; default: all services"`
+	Operation string `json:"operation,omitempty" jsonschema:"with service: name of an operation"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"maximum number of entries, default 20, at most 200"`
 }
 
 type errorInput struct {
@@ -138,15 +167,43 @@ func (in selectionInput) query() url.Values {
 	return values("profile", in.Profile, "trace", in.Trace, "span", in.Span, "service", in.Service, "operation", in.Operation, "window", in.Window, "thread", in.Thread, "pixels", "1")
 }
 
+// active is the query without threads that wait.
+func (in selectionInput) active() url.Values {
+	query := in.query()
+	query.Set("active", "1")
+	return query
+}
+
 type compareInput struct {
-	Service string `json:"service,omitempty" jsonschema:"name of a service, to compare two windows of it"`
-	A       string `json:"a" jsonschema:"first: a profile number or, with service, start and end separated by '/' (RFC 3339)"`
-	B       string `json:"b" jsonschema:"second, like a"`
-	Limit   int    `json:"limit,omitempty" jsonschema:"maximum number of functions, default 20, at most 200"`
+	Service    string `json:"service,omitempty" jsonschema:"name of a service, to compare windows, releases or operations of it"`
+	A          string `json:"a,omitempty" jsonschema:"first: a profile number or, with service, start and end separated by '/' (RFC 3339)"`
+	B          string `json:"b,omitempty" jsonschema:"second, like a"`
+	AService   string `json:"a_service,omitempty" jsonschema:"service of the first, if it is another one"`
+	ARelease   string `json:"a_release,omitempty" jsonschema:"with service: release of the first"`
+	BRelease   string `json:"b_release,omitempty" jsonschema:"with service: release of the second; default: all except that of the first"`
+	AOperation string `json:"a_operation,omitempty" jsonschema:"with service: operation of the first"`
+	BOperation string `json:"b_operation,omitempty" jsonschema:"with service: operation of the second"`
+	Limit      int    `json:"limit,omitempty" jsonschema:"maximum number of functions, default 20, at most 200"`
 }
 
 func (in compareInput) request() (string, url.Values) {
-	return "compare", values("service", in.Service, "a", in.A, "b", in.B, "pixels", "1")
+	return "compare", values("service", in.Service, "a", in.A, "b", in.B, "a_service", in.AService, "a_release", in.ARelease, "b_release", in.BRelease,
+		"a_operation", in.AOperation, "b_operation", in.BOperation, "active", "1", "pixels", "1")
+}
+
+type grownInput struct {
+	Service string `json:"service" jsonschema:"name of the service"`
+	Since   string `json:"since" jsonschema:"the earlier release"`
+	Release string `json:"release,omitempty" jsonschema:"a later release; default: all releases that appeared after the earlier one"`
+	Limit   int    `json:"limit,omitempty" jsonschema:"maximum number of functions, default 20, at most 200"`
+}
+
+func (in grownInput) request() (string, url.Values) {
+	query := values("service", in.Service, "a_release", in.Since, "b_release", in.Release, "active", "1", "grown", "1", "pixels", "1")
+	if in.Release == "" {
+		query.Set("b_since", in.Since)
+	}
+	return "compare", query
 }
 
 // values returns a query from keys and values, without empty values.

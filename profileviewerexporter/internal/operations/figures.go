@@ -26,7 +26,9 @@ type Figures struct {
 	Total         uint64 // of all spans
 	Database      uint64 // in calls to databases
 	Remote        uint64 // in calls to services
-	Slowest       []Slow
+	// Calls is the time of its spans by the system that they call themselves, which may be None.
+	Calls   [numCallees]uint64
+	Slowest []Slow
 
 	durations histogram
 	nodes     []*Node
@@ -53,6 +55,9 @@ func (t *Table) Of(service string) []Figures {
 		}
 		sum.Count, sum.Errors, sum.Total = sum.Count+len(op.slowest), sum.Errors+op.errors, sum.Total+op.total
 		sum.Database, sum.Remote = sum.Database+op.calls[Database], sum.Remote+op.calls[Remote]
+		for callee, duration := range op.called {
+			sum.Calls[callee] += duration
+		}
 		sum.durations.plus(op.durations)
 		sum.nodes = append(sum.nodes, slowestOf(op.slowest, maxSlowest)...)
 	}
@@ -81,8 +86,9 @@ func (t *Table) Above(service string, span Key, visit func(Name)) (spans int) {
 		return 1
 	}
 	var seen []*operation // rarely more than ten
-	n.ancestors(func(op *operation) bool {
+	n.ancestors(func(n *Node) {
 		spans++
+		op := n.of
 		known := func(other *operation) bool {
 			return op == other || op.tenant != other.tenant && op.name == other.name && op.kind == other.kind
 		}
@@ -90,7 +96,29 @@ func (t *Table) Above(service string, span Key, visit func(Name)) (spans int) {
 			seen = append(seen, op)
 			visit(Name{op.name, op.kind})
 		}
-		return true
 	})
 	return spans
+}
+
+// Place is where a span is in its service.
+type Place struct {
+	Callee Callee // of the innermost call that the span is, or is below of
+	Call   Name   // that call
+	Root   Name   // the outermost span above it
+}
+
+// PlaceOf returns the place of a span of a service, and the number of spans above it.
+func (t *Table) PlaceOf(service string, span Key) (p Place, spans int) {
+	n := t.nodes[span]
+	if n == nil || n.of == nil || n.of.service != service {
+		return p, 1
+	}
+	n.ancestors(func(n *Node) {
+		spans++
+		p.Root = Name{n.of.name, n.of.kind}
+		if p.Callee == None && n.callee != None {
+			p.Callee, p.Call = n.callee, p.Root
+		}
+	})
+	return p, spans
 }

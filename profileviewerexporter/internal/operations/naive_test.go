@@ -58,6 +58,7 @@ func naive(spans []Span, service string) map[Name]Figures {
 			f.Errors++
 		}
 		f.Total += s.End - s.Start
+		f.Calls[s.Calls] += s.End - s.Start
 		database, remote := below(s.Key)
 		switch s.Calls {
 		case Database:

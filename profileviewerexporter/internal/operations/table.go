@@ -97,6 +97,7 @@ type operation struct {
 	errors    int
 	total     uint64             // nanoseconds
 	calls     [numCallees]uint64 // nanoseconds, by callee
+	called    [numCallees]uint64 // those of its own spans
 	durations histogram
 	slowest   slowest
 }
@@ -209,6 +210,7 @@ func (o *operation) add(n *Node) {
 	if n.failed {
 		o.errors++
 	}
+	o.called[n.callee] += n.duration
 	for callee, duration := range n.spent() {
 		o.calls[callee] += duration
 	}
@@ -221,6 +223,7 @@ func (o *operation) remove(n *Node) {
 	if n.failed {
 		o.errors--
 	}
+	o.called[n.callee] -= n.duration
 	for callee, duration := range n.spent() {
 		o.calls[callee] -= duration
 	}

@@ -60,10 +60,13 @@ func (n *Node) spread() {
 }
 
 // ancestors visits the span and those above it in its service, up to the root.
-func (n *Node) ancestors(visit func(*operation) (more bool)) {
+func (n *Node) ancestors(visit func(*Node)) {
 	service := n.of.service
 	for range maxDepth {
-		if n == nil || n.of == nil || n.of.service != service || !visit(n.of) || n.root {
+		if n == nil || n.of == nil || n.of.service != service {
+			return
+		}
+		if visit(n); n.root {
 			return
 		}
 		n = n.parent

@@ -16,6 +16,7 @@ import (
 
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/listing"
+	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/operations"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/store"
 )
 
@@ -58,6 +59,7 @@ type ListAnswer struct {
 //	after=…&until=…     in a range of Unix nanoseconds
 type Query struct {
 	listing.Query
+	Spans        func(service string, span operations.Key) bool // of these spans; nil: all records
 	level        plog.SeverityNumber
 	after, until uint64
 }
@@ -145,6 +147,9 @@ func wanted(m *store.Message, service string) (records int) {
 func (q *Query) selects(record plog.LogRecord, service string) bool {
 	at := uint64(store.RecordTime(record))
 	if q.Service != "" && q.Service != service || at < q.after || at > q.until || severity(record) < q.level {
+		return false
+	}
+	if q.Spans != nil && !q.Spans(service, operations.Key{Trace: record.TraceID(), Span: record.SpanID()}) {
 		return false
 	}
 	if !q.Searches() || q.Finds(record.Body().AsString()) || q.Finds(service) || q.Finds(record.SeverityText()) {

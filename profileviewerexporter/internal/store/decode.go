@@ -32,15 +32,20 @@ func decodeError(err error) error {
 
 // EachRecord visits the records of a message of log records.
 func (m *Message) EachRecord(visit func(record plog.LogRecord, service string)) error {
+	return m.EachRecordOf(func(record plog.LogRecord, origin Origin) { visit(record, origin.Service) })
+}
+
+// EachRecordOf visits the records of a message of log records, with their origin.
+func (m *Message) EachRecordOf(visit func(record plog.LogRecord, origin Origin)) error {
 	logs, err := (&plog.ProtoUnmarshaler{}).UnmarshalLogs(m.otlp)
 	if err != nil {
 		return decodeError(err)
 	}
 	for _, resource := range logs.ResourceLogs().All() {
-		service := serviceName(resource.Resource())
+		origin := originOf(resource.Resource())
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
-				visit(record, service)
+				visit(record, origin)
 			}
 		}
 	}
@@ -87,7 +92,12 @@ type SpanReader struct {
 }
 
 // Each visits the spans of a message.
-func (r *SpanReader) Each(m *Message, visit func(span ptrace.Span, service string)) (err error) {
+func (r *SpanReader) Each(m *Message, visit func(span ptrace.Span, service string)) error {
+	return r.EachOf(m, func(span ptrace.Span, origin Origin) { visit(span, origin.Service) })
+}
+
+// EachOf visits the spans of a message, with their origin.
+func (r *SpanReader) EachOf(m *Message, visit func(span ptrace.Span, origin Origin)) (err error) {
 	if r.last != m {
 		r.last, r.traces = nil, ptrace.Traces{} // free it before the next one is decoded
 		if r.traces, err = m.DecodeTraces(); err != nil {
@@ -96,10 +106,10 @@ func (r *SpanReader) Each(m *Message, visit func(span ptrace.Span, service strin
 		r.last = m
 	}
 	for _, resource := range r.traces.ResourceSpans().All() {
-		service := serviceName(resource.Resource())
+		origin := originOf(resource.Resource())
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
-				visit(span, service)
+				visit(span, origin)
 			}
 		}
 	}

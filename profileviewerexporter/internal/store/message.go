@@ -4,6 +4,7 @@ package store
 
 import (
 	"container/list"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -60,6 +61,25 @@ func serviceName(resource pcommon.Resource) string {
 		return displayText(name.AsString())
 	}
 	return "unknown_service"
+}
+
+// Origin is the program that sent a record or a span. Its texts share no memory with the message.
+type Origin struct{ Service, Release, Environment, SDK string }
+
+func originOf(resource pcommon.Resource) Origin {
+	first := func(keys ...string) string {
+		for _, key := range keys {
+			if value, ok := resource.Attributes().Get(key); ok && value.AsString() != "" {
+				return displayText(value.AsString())
+			}
+		}
+		return ""
+	}
+	name, version := first(semconv.TelemetrySDKName), first(semconv.TelemetrySDKVersion)
+	return Origin{
+		Service: serviceName(resource), Release: displayText(releaseOf(resource)), SDK: strings.TrimSpace(name + " " + version),
+		Environment: first(semconv.DeploymentEnvironmentName, semconv.DeploymentEnvironment, semconv.SentryEnvironment),
+	}
 }
 
 // releaseOf returns the release of the service of a resource, or else its version.

@@ -19,6 +19,22 @@ func (s *Store) above(service string, link timeline.Link, visit func(operations.
 	return 1 + s.spans.Above(service, operations.Key(link), visit)/(usualDepth+1)
 }
 
+// Above visits the operations that a span belongs to, or is below of, and returns the number of
+// links that it counts as.
+func (s *Store) Above(service string, span operations.Key, visit func(operations.Name)) (links int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.above(service, timeline.Link(span), visit)
+}
+
+// PlaceOf returns the place of a span in its service, and the number of links that it counts as.
+func (s *Store) PlaceOf(service string, span operations.Key) (place operations.Place, links int) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	place, spans := s.spans.PlaceOf(service, span)
+	return place, 1 + spans/(usualDepth+1)
+}
+
 // Operations returns the figures of the operations of a service, and the time that its spans cover.
 // It visits no spans.
 func (s *Store) Operations(service string) (figures []operations.Figures, start, end uint64) {

@@ -114,8 +114,25 @@ export interface MergedGraph extends Graph {
   minified?: number // self weight of functions whose names are probably minified
   symbolicated?: boolean
   top?: (Frame & { self: number; total: number })[]
+  causes?: Cause[]
   threads?: { id: string; name: string; weight: number }[]
   spans?: SpanSamples[]
+}
+
+// Cause is something that takes time: a function with the library functions that it calls, a wait, or a call of the service.
+export interface Cause {
+  kind: 'function' | 'wait' | 'database' | 'remote'
+  name: string
+  number?: number
+  file?: string
+  line?: number
+  wait?: string
+  operation?: string
+  trace?: string
+  span?: string
+  weight: number
+  samples: number
+  estimated?: boolean
 }
 
 export interface OrderedGraph extends Graph {
@@ -218,15 +235,19 @@ export interface StackException { type: string; message: string; handled?: boole
 export interface Breadcrumb { time: string; type?: string; category?: string; level?: string; message?: string; data?: Attribute[] }
 
 export interface ErrorRecord extends Occurrence {
+  release?: string
+  environment?: string
+  sdk?: string
   thread?: string
   body?: string
   exceptions: StackException[]
   breadcrumbs: Breadcrumb[]
   attributes: Attribute[]
   samples?: { profile: string; thread?: string; from: number; to: number } // around the error
+  profile?: string // with samples of the trace
 }
 
-export interface ErrorDetail extends Limited { group: ErrorGroup; occurrences: Occurrence[]; error: ErrorRecord }
+export interface ErrorDetail extends Limited { group: ErrorGroup; releases: { name: string; count: number; first: string; last: string }[]; occurrences: Occurrence[]; error: ErrorRecord }
 
 // TraceRows are the spans of a trace in a compact form: see rows.ts.
 export interface TraceRows extends Limited { origin: string; end: number; count: number; names: string[]; ids: string; rows: number[][] }
@@ -239,13 +260,26 @@ export interface Trace extends TraceListing, Limited {
 export interface Comparison extends Graph {
   before: number
   after: number
+  before_samples: number
+  after_samples: number
   before_profiles: number
   after_profiles: number
   changes?: ChangedFunction[]
 }
 
 // ChangedFunction is a function of a comparison; the weights of the first selection are scaled.
-export interface ChangedFunction extends Frame { before_self: number; before_total: number; after_self: number; after_total: number }
+export interface ChangedFunction extends Frame {
+  before_self: number
+  before_total: number
+  after_self: number
+  after_total: number
+  before_self_samples: number
+  before_total_samples: number
+  after_self_samples: number
+  after_total_samples: number
+  self_chance?: boolean // chance explains the difference
+  total_chance?: boolean
+}
 
 export interface ServiceDetail extends Limited {
   profiles: number

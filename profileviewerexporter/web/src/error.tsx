@@ -22,6 +22,9 @@ export function ErrorView({ id, route }: { id: string; route: Route }) {
         <p class="meta">
           <bdi>{e.service}</bdi>
           <time>{clock(e.time)}</time>
+          {e.release && <span>release <bdi>{e.release}</bdi></span>}
+          {e.environment && <bdi title="Environment">{e.environment}</bdi>}
+          {e.sdk && <bdi title="SDK">{e.sdk}</bdi>}
           {g.count > 1 && <><span>{plural(g.count, 'error')}</span><span>last <time>{ago(g.last)}</time></span><span>first <time>{ago(g.first)}</time></span></>}
           {g.handled === false && <span class="bad">unhandled</span>}
         </p>
@@ -30,13 +33,36 @@ export function ErrorView({ id, route }: { id: string; route: Route }) {
       <p class="meta links">
         {e.trace && <a href={`#/trace/${e.trace}`}>View trace</a>}
         {e.span && e.span !== noSpan && <a href={`#/trace/${e.trace}?span=${e.span}`}>View span</a>}
+        {e.profile && <a href={`#/profile/${e.profile}`}>View the profile of the trace</a>}
         {e.samples && <a href={samplesAround(e.samples)}>View samples around the error</a>}
       </p>
+      <Releases list={d.releases} />
       {e.exceptions.map((x, i) => <Exception key={i} exception={x} first={i === 0} />)}
       <Breadcrumbs list={e.breadcrumbs} at={e.time} />
       <section class="panel"><h2>Attributes</h2><AttributeTable list={e.attributes} /></section>
       <Omitted from={d} />
     </>
+  )
+}
+
+// Releases states since which release a group of errors occurs.
+function Releases({ list }: { list: ErrorDetail['releases'] }) {
+  if (!list.some((r) => r.name)) return null
+  return (
+    <section class="panel">
+      <h2>Releases</h2>
+      <table class="listing">
+        <thead><tr><th scope="col" class="text">Release</th><th scope="col" class="number">Errors</th><th scope="col" class="number">First</th><th scope="col" class="number">Last</th></tr></thead>
+        <tbody>
+          {list.map((r) => (
+            <tr key={r.name}>
+              <td class="text" data-title="Release"><bdi>{r.name || '(unknown)'}</bdi></td><td class="number" data-title="Errors">{count(r.count)}</td>
+              <td class="number" data-title="First"><time>{clock(r.first)}</time></td><td class="number" data-title="Last"><time>{clock(r.last)}</time></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   )
 }
 

@@ -3,6 +3,7 @@ import { ago, count, plural } from './format'
 import { useApi, useTitle, type Route } from './hooks'
 import { Bars, Filters, listPath, Pager, Table, type Column } from './list'
 import { Omitted } from './omitted'
+import { OperationChip } from './operations'
 
 const columns: Column<ErrorGroup>[] = [
   { title: 'Error', key: 'type', kind: 'text', cell: (g) => <Headline group={g} /> },
@@ -15,12 +16,12 @@ const columns: Column<ErrorGroup>[] = [
 
 // Errors lists the groups of equal errors.
 export function Errors({ route: { query: q }, services }: { route: Route; services: Service[] }) {
-  const { value, error } = useApi<ErrorGroups>(listPath('errors', q), 'logs', 'traces')
+  const { value, error } = useApi<ErrorGroups>(listPath('errors', q, { more: ['operation', 'kind'] }), 'logs', 'traces')
   useTitle('Errors', q.get('service') ?? undefined)
   return (
     <>
       <h1>Errors</h1>
-      <Filters q={q} placeholder="type, message, function" services={services} />
+      <Filters q={q} placeholder="type, message, function" services={services}><OperationChip q={q} title="Show the errors of all operations" /></Filters>
       {error && <p class="warn" role="alert">{error}</p>}
       {value && (value.groups.length === 0
         ? <p class="note">{value.count === 0 && !q.has('q') ? 'None yet.' : 'No error matches.'}</p>

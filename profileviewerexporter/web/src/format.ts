@@ -51,8 +51,14 @@ export function clock(unixNano: string, precise = false): string {
   return isToday(unixNano) ? text : `${time.toLocaleDateString('sv-SE')} ${text}`
 }
 
-// nanos returns a time in RFC 3339 as Unix nanoseconds.
+// nanos returns a time in RFC 3339, or a local time, as Unix nanoseconds.
 export const nanos = (time: string): string => String(BigInt(Date.parse(time)) * 1_000_000n)
+
+// localTime returns a time in the form of an input for dates and times, to a second; see nanos.
+export function localTime(unixNano: string): string {
+  const time = dateOf(unixNano)
+  return `${time.toLocaleDateString('sv-SE')}T${time.toLocaleTimeString('sv-SE')}`
+}
 
 export function plural(n: number, noun: string): string {
   return `${count(n)} ${noun}${n === 1 ? '' : 's'}`

@@ -7,6 +7,7 @@ import { Details } from './details'
 import { codeOf, duration, place, plural, share, weight } from './format'
 import { Functions } from './functions'
 import { actionsOf } from './actions'
+import { Causes } from './causes'
 import { Changes, changesOf } from './changes'
 import { amend, useApi, useSearch, type Route } from './hooks'
 import { SpanLane } from './lanes'
@@ -58,6 +59,7 @@ export function GraphView({ base, route, threads, spans, period, tall }: Props) 
   const found = whole.matched === undefined ? undefined : whole.matched / Math.max(1, whole.total)
   return (
     <>
+      {base.service !== undefined && <Causes graph={whole} />}
       <Toolbar selection={exact} order={order} threads={listed} thread={thread} measure={whole.measure} idle={q.has('idle')} waiting={whole.waiting !== undefined ? q.has('waiting') : undefined} linked={isLinked(base, spans ?? whole.spans, q)} collapse={q.has('collapse')} raw={q.has('raw')} symbolicated={whole.symbolicated === true || q.has('raw')}
         search={search} found={found} hit={at < 0 ? undefined : at} hits={hits.length} onHit={onHit} onSearch={setSearch} coloring={coloring} onColoring={(c) => amend({ own: c === 'own' ? '1' : undefined })} />
       {threads && period && period.length > 0 &&

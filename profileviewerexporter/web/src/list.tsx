@@ -71,7 +71,7 @@ export function Filters({ q, placeholder, services, names, children }: {
       <SearchBox q={q} placeholder={placeholder} names={names} />
       {services && (
         <label>Service{' '}
-          <select value={chosen} onChange={(e) => filter({ service: e.currentTarget.value }, names)}>
+          <select value={chosen} onChange={(e) => filter({ service: e.currentTarget.value, operation: undefined, kind: undefined }, names)}>
             <option value="">All ({services.length})</option>
             {services.map((s) => <option key={s.name} value={s.name}>{s.name}</option>)}
             {chosen && !services.some((s) => s.name === chosen) && <option value={chosen}>{chosen}</option>}

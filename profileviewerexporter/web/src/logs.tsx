@@ -4,12 +4,13 @@ import { clock, count, isToday, plural } from './format'
 import { useApi, useTitle, type Route } from './hooks'
 import { Bars, filter, Filters, listPath, Pager } from './list'
 import { Omitted } from './omitted'
+import { OperationChip } from './operations'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal']
 
 // Logs lists log records, the newest first.
 export function Logs({ route: { query: q }, services }: { route: Route; services: Service[] }) {
-  const { value, error } = useApi<Answer>(listPath('logs', q, { more: ['level', 'after', 'until'] }), 'logs')
+  const { value, error } = useApi<Answer>(listPath('logs', q, { more: ['level', 'after', 'until', 'operation', 'kind'] }), 'logs')
   useTitle('Logs', q.get('service') ?? undefined)
   return (
     <>
@@ -28,6 +29,7 @@ export function Logs({ route: { query: q }, services }: { route: Route; services
             <option value="-severity">Most severe first</option>
           </select>
         </label>
+        <OperationChip q={q} title="Show the records of all operations" />
         {(q.has('after') || q.has('until')) && <button type="button" onClick={() => filter({ after: undefined, until: undefined })}>Reset range</button>}
         {value && <output>{plural(value.count, 'record')}</output>}
       </Filters>

@@ -52,7 +52,7 @@ function App() {
       <main id="main" tabIndex={-1}>
         {view === 'profile' ? <ProfileView key={id} id={id} route={route} />
           : view === 'trace' ? <TraceView key={id} id={id} route={route} />
-          : view === 'compare' ? <Compare route={route} />
+          : view === 'compare' ? <Compare route={route} services={services} />
           : view === 'services' ? <Services route={route} />
           : view === 'service' ? <ServiceView key={service} route={route} />
           : view === 'errors' ? <Errors route={route} services={services} />

@@ -6,7 +6,7 @@ import { GraphView } from './graph'
 import { amend, useApi, useTitle, type Route } from './hooks'
 import { Amount, Filters, listPath, most, Pager, Table, type Column } from './list'
 import { Omitted } from './omitted'
-import { Opened, Operations } from './operations'
+import { Operations, OperationView } from './operations'
 import { unzoomed } from './order'
 
 // Services lists the services.
@@ -60,8 +60,8 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
   const other = q.get('with') ?? ''
   const change = (changes: Record<string, string | undefined>) => amend({ ...changes, ...unzoomed, function: undefined })
   const refresh = () => { setNow(Date.now()); change({ until: undefined }) }
-  const tab = s?.profiles === 0 ? 'operations' : q.get('tab')
   const operation = q.get('operation') ?? undefined
+  const tab = s?.profiles === 0 && operation === undefined ? 'operations' : q.get('tab')
   const isNew = s !== undefined && !q.has('until') && BigInt(s.last) > until
   const isExplored = explored.some((key) => q.has(key))
   useEffect(() => { if (isNew && !isExplored) setNow(Date.now()) }, [s?.last, isExplored])
@@ -80,7 +80,7 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         </div>
       </div>}
       {tab === 'operations' ? <Operations q={q} />
-        : operation !== undefined ? <><Opened q={q} /><GraphView base={{ profiles: [], service, release, operation, kind: q.get('kind') ?? undefined }} route={route} /></>
+        : operation !== undefined ? <OperationView key={operation + q.get('kind')} route={route} release={release} />
         : <>
       <div class="tools" role="toolbar" aria-label="Selection">
         <label>Last{' '}
@@ -108,6 +108,7 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
             {s?.releases.filter((r) => r.name && r.name !== release).map((r) => <option key={r.name} value={'release:' + r.name}>{r.name}</option>)}
           </select>
         </label>
+        <a class="button" href={'#/compare?' + new URLSearchParams({ a_service: service, a: span(until), b_service: service, b: span(until), ...(release && { b_release: release }) })}>Compare…</a>
         <button type="button" onClick={refresh}>Refresh{isNew && isExplored && <span class="mark"> new profiles</span>}</button>
       </div>
       {s && BigInt(s.last) <= until - length
@@ -115,13 +116,14 @@ export function ServiceView({ route: { query: q }, route }: { route: Route }) {
         : other === ''
         ? <GraphView base={{ profiles: [], service, window: span(until), release }} route={route} />
         : <ComparisonGraph selection={sides(service, span, until, length, release, other)} q={q}
-          first={other === 'before' ? `the ${window} before` : other.replace('release:', '')} second={release ?? `the last ${window}`} />}
+          first={other === 'before' ? `the ${window} before` : other.replace('release:', '')} second={release ?? (other === 'before' ? `the last ${window}` : 'other releases')} />}
         </>}
     </>
   )
 }
 
-// sides is the comparison of a window with another release in the same window, or with the window before.
+// sides is the comparison of a window with another release in the same window, or with the window before. A side without a release
+// does not have that of the other side.
 function sides(service: string, span: (end: bigint) => string, until: bigint, length: bigint, release: string | undefined, other: string): string {
   const q = new URLSearchParams({ service, a: span(other === 'before' ? until - length : until), b: span(until) })
   if (release) q.set('b_release', release)
