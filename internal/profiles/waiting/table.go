@@ -22,6 +22,7 @@ var table = []row{
 	{"multiprocessing.popen_fork", "poll wait", "cpython Lib/multiprocessing/popen_fork.py: os.waitpid"},
 	{"concurrent.futures.thread", "_worker", "cpython Lib/concurrent/futures/thread.py: SimpleQueue.get"},
 	{"gevent._threading", "acquire_with_timeout wait", "gevent src/gevent/_threading.py: lock.acquire"},
+	{"gevent.hub", "run", "gevent src/gevent/hub.py: loop.run"},
 	{"gunicorn.arbiter", "sleep", "gunicorn arbiter.py: select"},
 	{"gunicorn.workers.sync", "wait", "gunicorn workers/sync.py: select"},
 	{"sentry_sdk.monitor", "_thread", "sentry-python monitor.py: sleep"},

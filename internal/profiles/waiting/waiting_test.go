@@ -71,3 +71,37 @@ func TestTable(t *testing.T) {
 		assert.NotEmpty(t, row.source, row.scope)
 	}
 }
+
+// TestBusyLoop: a busy loop of an application is never a wait, in any runtime, not even in a
+// function with the name of one that waits. The tests of real SDKs check their busy functions, too.
+func TestBusyLoop(t *testing.T) {
+	busy := map[string]func(scope, name string) inapp.Frame{
+		"cpython": func(scope, name string) inapp.Frame {
+			return inapp.Frame{Module: scope, Function: name, File: "/srv/app/" + strings.ReplaceAll(scope, ".", "/") + ".py"}
+		},
+		"jvm": func(scope, name string) inapp.Frame {
+			return inapp.Frame{Module: "com.example." + scope, Function: name}
+		},
+		"go": func(scope, name string) inapp.Frame {
+			return inapp.Frame{Module: "example.com/" + scope, Function: name}
+		},
+		"dotnet": func(scope, name string) inapp.Frame { return inapp.Frame{Module: "Example." + scope, Function: name} },
+		"ruby": func(scope, name string) inapp.Frame {
+			return inapp.Frame{Function: "Shop::" + scope + "#" + name, File: "/srv/app/shop.rb"}
+		},
+		"native": func(_, name string) inapp.Frame { return inapp.Frame{Function: name, Package: "/srv/bin/shop"} },
+		"php":    func(_, name string) inapp.Frame { return inapp.Frame{Function: name, File: "/srv/app/shop.php"} },
+		"v8js": func(scope, name string) inapp.Frame {
+			return inapp.Frame{Module: scope, Function: name, File: "/srv/app/shop.js"}
+		},
+	}
+	for runtime, of := range busy {
+		for _, row := range table {
+			for _, name := range strings.Fields(row.names) {
+				frame := of(row.scope, name)
+				frame.Type = runtime
+				assert.False(t, In(frame), "%s: %+v", runtime, frame)
+			}
+		}
+	}
+}
