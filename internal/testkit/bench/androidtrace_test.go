@@ -8,8 +8,10 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -23,6 +25,9 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
+
+// rivalRuns is how often one process of a rival does its work, to make its start-up negligible.
+const rivalRuns = 20
 
 // androidBuffer is the buffer size for method traces in Sentry's SDK.
 const androidBuffer = 3_000_000
@@ -159,4 +164,17 @@ func raceAndroidTraceLog(b *testing.B, chunk []byte) {
 	})
 	report(b, "android_trace_log÷parse", took[0], took[1])
 	report(b, "android_trace_log÷observe", took[0], took[2])
+}
+
+// rustRival returns a function that lets a Rust program do its work rivalRuns times. `make bench`
+// builds the programs.
+func rustRival(b *testing.B, program, command string, input []byte) func() {
+	binary, err := filepath.Abs(filepath.Join("rival", program, "target", "release", program))
+	must(err)
+	if _, err := os.Stat(binary); err != nil {
+		b.Skip("no Rust program: make bench builds it where cargo is installed")
+	}
+	file := filepath.Join(b.TempDir(), "input")
+	must(os.WriteFile(file, input, 0o600))
+	return func() { must(exec.Command(binary, command, file, strconv.Itoa(rivalRuns)).Run()) }
 }

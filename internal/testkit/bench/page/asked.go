@@ -19,9 +19,6 @@ var figures = []figure{
 	{"Receive", "sonic-pooled÷own", "bytedance/sonic, with reused structs", atLeast(1.5, 2)},
 	{"Receive", "jx-columns÷own", "a hand-written decoder with go-faster/jx", atLeast(1.5, 2)},
 	{"Receive", "floor÷own", "", nothing},
-	{"Decode", "serde-two-pass÷own", "", atLeast(2.5, 4)},
-	{"Decode", "check÷own", "", nothing},
-	{"Gzip", "whole÷inflate", "inflate, decode and translate ÷ only inflate with libdeflate", atMost(7, 5)},
 	{"Android", "translate÷gunzip", "an Android method trace of 3 MB, translated ÷ only gunzipped", atMost(2, 0)},
 	{"Android", "android_trace_log÷parse", "the Rust crate of Sentry's Relay ÷ this project's parser", atLeast(1, 0)},
 	{"Android", "android_trace_log÷observe", "", nothing},
@@ -78,7 +75,7 @@ var figures = []figure{
 
 // optional are the figures that are missing on machines without recordings of Android or without
 // cargo. The page keeps their rows.
-var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe", "serde-two-pass÷own", "check÷own", "whole÷inflate"}
+var optional = []string{"translate÷gunzip", "android_trace_log÷parse", "android_trace_log÷observe"}
 
 // target is the target for a ratio, and a more ambitious one: a minimum or a maximum.
 type target struct {

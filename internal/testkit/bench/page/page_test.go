@@ -78,16 +78,16 @@ func TestUpdateKeepsOptional(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	without := strings.ReplaceAll(output("py", 5), "BenchmarkGzip/py-2 1 5 whole÷inflate\n", "")
+	without := strings.ReplaceAll(output("py", 5), "BenchmarkAndroid/py-2 1 5 android_trace_log÷parse\n", "")
 	if page, err = updated(t, page, "", without, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Receive | `two-pass÷own` |", "| Gzip | `whole÷inflate` |"} {
+	for _, want := range []string{"| Receive | `two-pass÷own` |", "| Android | `android_trace_log÷parse` |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
-	if !regexp.MustCompile(`(?m)whole÷inflate.* 3 \|$`).MatchString(page) || !regexp.MustCompile(`(?m)two-pass÷own.* 5 \|$`).MatchString(page) {
+	if !regexp.MustCompile(`(?m)android_trace_log÷parse.* 3 \|$`).MatchString(page) || !regexp.MustCompile(`(?m)two-pass÷own.* 5 \|$`).MatchString(page) {
 		t.Error(page)
 	}
 }
