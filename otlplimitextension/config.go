@@ -16,6 +16,8 @@ type Config struct {
 	// MaxBytesInFlight is the maximum memory of all requests in progress. A single message can use
 	// all of it except 4 MiB.
 	MaxBytesInFlight int64 `mapstructure:"max_bytes_in_flight"`
+
+	_ struct{} // no unkeyed literals, so that a new field breaks nobody
 }
 
 const (

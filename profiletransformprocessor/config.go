@@ -31,7 +31,7 @@ type Config struct {
 	Batch BatchConfig `mapstructure:"batch"`
 
 	// Transforms reshape profiles after linking, in order.
-	Transforms TransformsConfig `mapstructure:"transforms"`
+	Transforms []TransformConfig `mapstructure:"transforms"`
 }
 
 // RetryConfig bounds the retries of profiles that the next component refuses. The key is the same
@@ -41,6 +41,8 @@ type RetryConfig struct {
 	// accepts others; 0 means no limit. Messages are kept while the next component refuses
 	// everything.
 	MaxElapsedTime time.Duration `mapstructure:"max_elapsed_time"`
+
+	_ struct{} // no unkeyed literals, so that a new field breaks nobody
 }
 
 // LinkConfig configures how samples are linked to spans.
@@ -200,7 +202,7 @@ func (c *Config) Validate() error {
 	if c.Batch.MaxBytes <= 0 {
 		problem("batch::max_bytes: is %d, must be at least 1, e.g. %d", c.Batch.MaxBytes, defaultBatchBytes)
 	}
-	if err := c.Transforms.validate(); err != nil {
+	if err := transformsConfig(c.Transforms).validate(); err != nil {
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)

@@ -56,7 +56,7 @@ func newProfilesProcessor(cfg *Config, set processor.Settings, next xconsumer.Pr
 	linking.profiles++
 	sendCtx, cancelSends := context.WithCancel(context.Background())
 	return &profilesProcessor{
-		cfg: cfg, id: set.ID, logger: collector.LimitLogs(set.Logger), telemetry: telemetry, transform: cfg.Transforms.transformer(), next: next,
+		cfg: cfg, id: set.ID, logger: collector.LimitLogs(set.Logger), telemetry: telemetry, transform: transformsConfig(cfg.Transforms).transformer(), next: next,
 		linking: linking,
 		queue:   newWaitQueue(cfg, telemetry),
 		keys:    cfg.Link.keys(),

@@ -16,8 +16,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/transform"
 )
 
-// TransformsConfig is the ordered list of transforms.
-type TransformsConfig []TransformConfig
+// transformsConfig is the ordered list of transforms.
+type transformsConfig []TransformConfig
 
 // TransformConfig is an element of the list: a map with one key, which is either the name of a
 // transform or "preset".
@@ -95,7 +95,7 @@ func (c *TransformConfig) Validate() error {
 	return nil
 }
 
-func (c TransformsConfig) steps() (steps []transform.Step) {
+func (c transformsConfig) steps() (steps []transform.Step) {
 	for _, t := range c {
 		steps = append(steps, t.steps...)
 	}
@@ -103,7 +103,7 @@ func (c TransformsConfig) steps() (steps []transform.Step) {
 }
 
 // validate checks the order of the transforms.
-func (c TransformsConfig) validate() error {
+func (c transformsConfig) validate() error {
 	if err := transform.ValidateOrder(c.steps()); err != nil {
 		return fmt.Errorf("transforms: %w", err)
 	}
@@ -116,7 +116,7 @@ type transformer func(pprofile.Profiles) ([]pprofile.Profiles, transform.Losses)
 
 // transformer returns the function that applies the transforms. It is safe for concurrent use. The
 // configuration must be valid.
-func (c TransformsConfig) transformer() transformer {
+func (c transformsConfig) transformer() transformer {
 	steps := c.steps()
 	return func(p pprofile.Profiles) ([]pprofile.Profiles, transform.Losses) { return transform.Apply(p, steps) }
 }

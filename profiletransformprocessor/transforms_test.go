@@ -43,7 +43,7 @@ func TestTransformsAreRead(t *testing.T) {
 	} {
 		cfg, err := load(t, "transforms:\n  - "+text)
 		require.NoError(t, err, text)
-		assert.Equal(t, []transform.Step{want}, cfg.Transforms.steps(), text)
+		assert.Equal(t, []transform.Step{want}, transformsConfig(cfg.Transforms).steps(), text)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestPresetsAreSpelledOut(t *testing.T) {
 	cfg, err := load(t, "transforms: [{scrub: {preset: home}}, {preset: pyroscope}]")
 	require.NoError(t, err)
 	pyroscope, _ := transform.Preset("pyroscope")
-	assert.Equal(t, append([]transform.Step{&transform.Scrub{Preset: "home"}}, pyroscope...), cfg.Transforms.steps())
+	assert.Equal(t, append([]transform.Step{&transform.Scrub{Preset: "home"}}, pyroscope...), transformsConfig(cfg.Transforms).steps())
 }
 
 // The pages name every transform, every preset and every reason.

@@ -14,6 +14,8 @@ type LogsConfig struct {
 	// MinSeverity is the lowest severity of log records that are sent, one of severities. Errors
 	// and other items of Sentry's SDKs, and events from exceptions, are not affected.
 	MinSeverity string `mapstructure:"min_severity"`
+
+	_ struct{} // no unkeyed literals, so that a new field breaks nobody
 }
 
 // severities are the names of OpenTelemetry's severity ranges. Each has four numbers.
