@@ -6,17 +6,22 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // A table finds what a map finds, also if hashes are equal or are in a few parts only.
 func TestTableAgainstMap(t *testing.T) {
 	type ref int32
-	for name, hash := range map[string]func(key uint64) uint64{
-		"spread":     func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 },
-		"one part":   func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 << 8 },
-		"few hashes": func(key uint64) uint64 { return key % 5 << 60 },
+	for name, c := range map[string]struct {
+		keys uint64
+		hash func(key uint64) uint64
+	}{
+		"spread":     {10 * partLen, func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 }},
+		"one part":   {3 * partLen, func(key uint64) uint64 { return key * 0x9e3779b97f4a7c15 << 20 }},
+		"few hashes": {600, func(key uint64) uint64 { return key % 5 << 60 }},
 	} {
+		hash := c.hash
 		r := rand.New(rand.NewPCG(1, 2))
 		keys := []uint64{0} // by reference
 		table := NewTable(func(r ref) uint64 { return hash(keys[r]) })
@@ -24,8 +29,8 @@ func TestTableAgainstMap(t *testing.T) {
 		find := func(key uint64) ref {
 			return table.Find(hash(key), func(r ref) bool { return keys[r] == key })
 		}
-		for range 20_000 {
-			key := r.Uint64N(600)
+		for range 50_000 {
+			key := r.Uint64N(c.keys)
 			if got := find(key); got != want[key] {
 				t.Fatalf("%s: Find returns %d, want %d", name, got, want[key])
 			}
@@ -51,6 +56,26 @@ func TestTableAgainstMap(t *testing.T) {
 			require.Empty(t, table.parts[i].slots, name)
 		}
 	}
+}
+
+// Adding and removing a reference hashes a number of records that does not grow with the table.
+func TestTableGrowsInSteps(t *testing.T) {
+	type ref int32
+	const n = 50 * partLen
+	hashed, most := 0, 0
+	hash := func(r ref) uint64 { hashed++; return uint64(r) * 0x9e3779b97f4a7c15 }
+	table := NewTable(hash)
+	for _, change := range []func(uint64, ref){table.Add, table.Remove} {
+		for r := range ref(n) {
+			h := hash(r + 1)
+			hashed = 0
+			change(h, r+1)
+			most = max(most, hashed)
+		}
+	}
+	assert.LessOrEqual(t, most, 4*partLen)
+	require.Zero(t, table.used)
+	require.Len(t, table.parts, 1)
 }
 
 // A slab gives each record a reference of its own, reuses released ones, and keeps no memory when
