@@ -5,6 +5,8 @@ package spanlink
 import (
 	"math/rand/v2"
 	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -121,8 +123,7 @@ func TestGrowthOfWork(t *testing.T) {
 		}
 		cost := func(n uint64) (costs map[string]float64) {
 			x := planted(n, shape)
-			l := x.sessions[sessionOf("session")].tracks["0"]
-			costs = map[string]float64{"add": float64(l.intervals.visited)}
+			costs = map[string]float64{"add": float64(x.held.total)}
 			work := int64(0)
 			x.Link(smallProfiles(int(n/8)), Options{Now: start, Ambiguous: Skip, Work: &work})
 			costs["look up"] = 8 * float64(work)
@@ -135,15 +136,15 @@ func TestGrowthOfWork(t *testing.T) {
 			}
 			x.Link(p, Options{Now: start, Ambiguous: Skip, Work: &work})
 			costs["link"] = float64(work)
-			l.intervals.visited = 0
+			x.held.total = 0
 			x.Add(upTo(n/2, func(i uint64) Span { from, to := shape(i, n); return on(2*n+i, 0, from+1, to+1) }), start)
-			require.Equal(t, int64(n/2), x.stats.Evicted)
-			costs["evict"] = 2 * float64(l.intervals.visited)
-			l.intervals.visited = 0
+			require.Equal(t, int64(n/2), x.store.stats.Evicted)
+			costs["evict"] = 2 * float64(x.held.total)
+			x.held.total = 0
 			x.Add(each(Span{Trace: traceID(7), ID: spanID(7), Start: 1, End: 1 << 62, Thread: "0", Sessions: []Session{sessionOf("session")}}), start.Add(30*time.Minute))
 			x.Expire(start.Add(70 * time.Minute))
-			require.Equal(t, int64(n)-1, x.stats.Expired)
-			costs["expire"] = float64(l.intervals.visited)
+			require.Equal(t, int64(n)-1, x.store.stats.Expired)
+			costs["expire"] = float64(x.held.total)
 			return costs
 		}
 		small, large := cost(n), cost(2*n)
@@ -151,6 +152,96 @@ func TestGrowthOfWork(t *testing.T) {
 			before, after := small[operation]/float64(n), large[operation]/float64(2*n)
 			t.Logf("%s, %s: %.2f, %.2f visited per element", name, operation, before, after)
 			assert.LessOrEqual(t, after, 1.2*before+0.05, "%s, %s", name, operation)
+		}
+	}
+}
+
+// While a goroutine holds the lock, it visits a limited number of entries, for any number of spans.
+func TestWorkPerHold(t *testing.T) {
+	n := uint64(8_000)
+	if testsize.Full() {
+		n = 100_000
+	}
+	check := func(name string, x *Index) {
+		t.Helper()
+		t.Logf("%s: %d visited, at most %d per hold", name, x.held.total, x.held.longest)
+		assert.Greater(t, x.held.total, int(n), name)
+		assert.LessOrEqual(t, x.held.longest, maxHeld*3/2, name)
+	}
+	for name, shape := range shapes {
+		x := planted(n, shape)
+		for _, profiles := range []int{1, 100} {
+			x.Link(smallProfiles(profiles), Options{Now: start, Ambiguous: Innermost})
+		}
+		x.Add(upTo(n, func(i uint64) Span { from, to := shape(i, n); return on(2*n+i, 0, from+1, to+1) }), start)
+		require.Equal(t, int64(n), x.store.stats.Evicted)
+		x.Expire(start.Add(2 * time.Hour))
+		require.Zero(t, x.Size())
+		check(name, x)
+	}
+
+	x := planted(n, func(i, _ uint64) (uint64, uint64) { return middle + i%10, middle + i%10 })
+	x.Link(smallProfiles(1000), Options{Now: start, Ambiguous: Skip})
+	check("no length", x)
+
+	x = NewIndex(Sentry, Limits{Spans: 2 * int(n), MaxAge: time.Hour})
+	x.Add(upTo(n, func(i uint64) Span { return on(i+2, i+1, 0, 1) }), start)
+	x.Add(each(on(n+2, n+1, middle, middle+10)), start)
+	x.Link(smallProfiles(1000), Options{Now: start, Ambiguous: Skip})
+	check("many ancestors", x)
+
+	for _, segments := range []uint64{1, 100} {
+		x = NewIndex(Sentry, Limits{Spans: 2 * int(n), Bytes: 1 << 40, MaxAge: time.Hour})
+		x.Add(upTo(n, func(i uint64) Span {
+			s := on(segments+i, 0, i, i+1)
+			s.Sessions, s.Segment = nil, spanID(i%segments)
+			return s
+		}), start)
+		stats := x.Add(upTo(segments, func(i uint64) Span { s := on(i, 0, 0, n); s.Segment = s.ID; return s }), start)
+		require.Equal(t, int64(n+segments), stats.Indexed)
+		check("late segments", x)
+	}
+}
+
+// Spans arrive and are evicted during the pauses of links. A sample is linked only to a span that
+// covers it.
+func TestPausesOfLinks(t *testing.T) {
+	const instants, window = 400, 100
+	x := NewIndex(Sentry, Limits{Spans: window, MaxAge: time.Hour})
+	x.maxHeld = 1
+	spanOf := func(i uint64) Span {
+		tick := i / benchThreads
+		s := on(i, max(i, benchThreads)-benchThreads, tick*benchInterval, (tick+1)*benchInterval)
+		s.Thread = strconv.FormatUint(i%benchThreads, 10)
+		return s
+	}
+	var adding sync.WaitGroup
+	defer adding.Wait()
+	stop := make(chan struct{})
+	defer close(stop)
+	adding.Go(func() {
+		for r := rand.New(rand.NewPCG(1, 2)); ; {
+			select {
+			case <-stop:
+				return
+			default:
+				x.Add(each(spanOf(r.Uint64N(instants))), start)
+			}
+		}
+	})
+	linked := int64(0)
+	for linked < 10*window {
+		p := benchProfile(instants)
+		linked += x.Link(p, Options{Now: start, Ambiguous: Skip}).Linked
+		dict := p.Dictionary()
+		for _, sample := range p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0).Samples().All() {
+			if sample.LinkIndex() == 0 {
+				continue
+			}
+			thread := dict.AttributeTable().At(int(sample.AttributeIndices().At(0))).Value().Int()
+			for _, instant := range sample.TimestampsUnixNano().All() {
+				require.Equal(t, spanID(instant/benchInterval*benchThreads+uint64(thread)), dict.LinkTable().At(int(sample.LinkIndex())).SpanID())
+			}
 		}
 	}
 }

@@ -9,12 +9,19 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
-// decision decides the links of the observations of one sample.
-type decision struct {
-	*linker
-	track *sampleTrack
+// decider decides the links of the observations of samples, counts them, and passes them to the
+// splitter.
+type decider struct {
+	options *Options
+	tree    *spanTree
+	view    dictionary.View
+	links   *dictionary.Links
+	linkOf  []dictionary.LinkIndex // by position in the tree; 0 if not yet known
+	split   splitter
+	stats   LinkStats
+	linked  bool // a sample already had a link
 
-	// The existing link of the sample.
+	// The existing link of the current sample.
 	existing      dictionary.LinkIndex // 0 for none
 	existingTrace pcommon.TraceID
 	existingSpan  pcommon.SpanID
@@ -24,17 +31,54 @@ type decision struct {
 	lastIsDescendant bool
 }
 
-// decide passes the link of each observation of a sample to the splitter.
-func (l *linker) decide(sample pprofile.Sample, track *sampleTrack) {
-	d := decision{linker: l, track: track, lastCompared: none}
+func (d *decider) begin(tree *spanTree, o *Options, dict pprofile.ProfilesDictionary) {
+	d.tree, d.options, d.stats, d.linked = tree, o, LinkStats{}, false
+	d.view, d.links = dictionary.NewView(dict), dictionary.NewLinks(dict)
+}
+
+// release drops references to the message.
+func (d *decider) release() {
+	d.links.Release()
+	d.options, d.view, d.links = nil, dictionary.View{}, nil
+}
+
+func (d *decider) memory() int {
+	return bytesOf(d.linkOf) + bytesOf(d.split.samples) + bytesOf(d.split.parts) + bytesOf(d.split.sequences) +
+		bytesOf(d.split.times) + bytesOf(d.split.values) + bytesOf(d.split.partOf)
+}
+
+// beginProfile begins a profile, whose spans are in the tree.
+func (d *decider) beginProfile(observations int) {
+	d.linkOf = filled(d.linkOf, len(d.tree.nodes), 0)
+	d.links.Grow(min(len(d.tree.nodes), observations))
+	d.split.reset()
+}
+
+// keep counts a sample that stays unchanged: it has no timestamps or too many attributes.
+func (d *decider) keep(sample pprofile.Sample) {
+	observations, reason := int64(sample.TimestampsUnixNano().Len()), Attributes
+	if observations == 0 {
+		observations, reason = 1, Aggregated
+	}
+	if sample.LinkIndex() != 0 {
+		d.stats.Kept += observations
+	} else {
+		d.stats.Unlinked[reason] += observations
+	}
+}
+
+// decide decides the links of a sample.
+func (d *decider) decide(position int32, sample pprofile.Sample, track *sampleTrack) {
+	d.split.beginSample(position)
+	d.lastCompared = none
 	if d.existing = dictionary.LinkIndex(sample.LinkIndex()); d.existing != 0 {
-		l.linked = true
+		d.linked = true
 		var ok bool
-		if d.existingTrace, d.existingSpan, ok = l.view.Link(d.existing); !ok {
+		if d.existingTrace, d.existingSpan, ok = d.view.Link(d.existing); !ok {
 			d.existing = 0 // a dangling reference
 		}
 	}
-	times, shift := sample.TimestampsUnixNano(), uint64(l.options.Shift)
+	times, shift := sample.TimestampsUnixNano(), uint64(d.options.Shift)
 	for from, count := 0, times.Len(); from < count; {
 		section, last := track.timeline.at(times.At(from) + shift)
 		to := from + 1
@@ -43,12 +87,14 @@ func (l *linker) decide(sample pprofile.Sample, track *sampleTrack) {
 				break
 			}
 		}
-		link, counter := d.outcome(section)
-		l.split.add(link, int32(to-from))
+		link, counter := d.outcome(section, track)
+		d.split.add(link, int32(to-from))
 		if counter != nil {
 			*counter += int64(to - from)
 		} else {
-			d.countUnlinked(times, from, to)
+			for i := from; i < to; i++ {
+				d.stats.Unlinked[track.unlinkedReason(times.At(i)+shift, d.options)]++
+			}
 		}
 		from = to
 	}
@@ -56,7 +102,7 @@ func (l *linker) decide(sample pprofile.Sample, track *sampleTrack) {
 
 // outcome returns the link for the observations in a section of the timeline, and their counter.
 // The counter is nil if it depends on the instant.
-func (d *decision) outcome(s section) (link dictionary.LinkIndex, counter *int64) {
+func (d *decider) outcome(s section, track *sampleTrack) (link dictionary.LinkIndex, counter *int64) {
 	switch {
 	case d.existing != 0 && (s.span == none || s.ambiguous || !d.isDescendant(s.span)):
 		return d.existing, &d.stats.Kept
@@ -66,13 +112,13 @@ func (d *decision) outcome(s section) (link dictionary.LinkIndex, counter *int64
 		return 0, nil
 	case s.ambiguous:
 		return d.linkTo(s.span), &d.stats.Guessed
-	case d.track.assumed:
+	case track.assumed:
 		return d.linkTo(s.span), &d.stats.Assumed
 	}
 	return d.linkTo(s.span), &d.stats.Linked
 }
 
-func (d *decision) linkTo(span int32) dictionary.LinkIndex {
+func (d *decider) linkTo(span int32) dictionary.LinkIndex {
 	link := &d.linkOf[span]
 	if *link == 0 {
 		t := &d.tree.nodes[span]
@@ -81,15 +127,8 @@ func (d *decision) linkTo(span int32) dictionary.LinkIndex {
 	return *link
 }
 
-func (d *decision) countUnlinked(times pcommon.UInt64Slice, from, to int) {
-	for i := from; i < to; i++ {
-		instant := times.At(i) + uint64(d.options.Shift)
-		d.stats.Unlinked[d.track.unlinkedReason(instant, &d.options)]++
-	}
-}
-
 // isDescendant reports whether a span is a descendant of the span that the sample was linked to.
-func (d *decision) isDescendant(span int32) bool {
+func (d *decider) isDescendant(span int32) bool {
 	if d.lastCompared != span {
 		d.lastCompared, d.lastIsDescendant = span, d.tree.isDescendant(span, d.existingTrace, d.existingSpan)
 	}

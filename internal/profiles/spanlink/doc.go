@@ -67,19 +67,26 @@
 //
 // Adding, removing and finding a span visits O(log n) entries of the index. The size of a message
 // limits its number of visits, and memory is checked against that limit before it is allocated.
-// The lock is held for a few thousand spans at a time: a query of a long track consists of several
-// windows of time.
+// The lock is held for a few thousand visited entries at a time, whatever the size of the index.
 //
-//	keys.go           the attributes that state tenant, session, thread and segment
-//	traces.go         reads the spans of a message
-//	index.go          the index; its parts are session.go, track.go, interval_tree.go and interval.go
-//	records           the memory of its records, without pointers
-//	waiting.go        spans that wait for their segment
-//	program.go        spans that state no session
-//	tenant.go         shares of tenants, and eviction
-//	link.go           links the samples of a message: decide.go chooses links, split.go splits samples
+// # Files
+//
+// A file uses only files below it: the rule, then the index, then what both read.
+//
+//	link.go           links the samples of a message
+//	query.go          finds the spans of its tracks
+//	decide.go         chooses links; split.go splits samples
 //	sample_tracks.go  the tracks on which the samples of a message were taken
-//	span_tree.go      ancestors and descendants
 //	timeline.go       applies the rule to the spans of a track; priority_queue.go is its heap
+//	span_tree.go      ancestors and descendants
+//	index.go          the lock of the index, and pauses
+//	store.go          what the index remembers: adds, moves and drops spans
+//	waiting.go        spans that wait for their segment
+//	sessions.go       sessions and tracks; program.go: spans that state no session
+//	shares.go         shares of tenants: which span is evicted first
+//	spans.go          finds spans by ID; records: the memory of its records, without pointers
+//	interval_tree.go  finds the spans of a track by time; interval.go: the records
+//	traces.go         reads the spans of a message
 //	outcome.go        options and statistics
+//	keys.go           the attributes that state tenant, session, thread and segment
 package spanlink

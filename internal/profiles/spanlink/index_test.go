@@ -90,21 +90,21 @@ func TestFlood(t *testing.T) {
 		}
 		assert.LessOrEqual(t, x.Size().Spans, limit, name)
 		assert.LessOrEqual(t, x.Size().Sessions, limit, name)
-		assert.LessOrEqual(t, x.intervals.Len(), limit, name)
-		assert.LessOrEqual(t, len(x.waiting), limit, name)
-		assert.Less(t, int64(heapBytes())-int64(before), 2*x.maxBytes, "%s: bytes, in maps that have seen more", name)
+		assert.LessOrEqual(t, x.store.spans.intervals.Len(), limit, name)
+		assert.LessOrEqual(t, len(x.store.waiting.bySegment), limit, name)
+		assert.Less(t, int64(heapBytes())-int64(before), 2*x.store.maxBytes, "%s: bytes, in maps that have seen more", name)
 
 		x.Expire(start.Add(2 * time.Hour))
 		assert.Equal(t, Size{}, x.Size(), name)
-		assert.Zero(t, x.intervals.Len(), name)
-		assert.Zero(t, x.segments.Len(), name)
-		assert.Zero(t, x.tracks.Len(), name)
-		assert.Zero(t, x.byTenant.Len(), name)
-		assert.Empty(t, x.orphans, name)
-		assert.Empty(t, x.waiting, name)
-		assert.Empty(t, x.tenants, name)
-		assert.Empty(t, x.accounts, name)
-		assert.Zero(t, x.sizes, name)
+		assert.Zero(t, x.store.spans.intervals.Len(), name)
+		assert.Zero(t, x.store.spans.segments.Len(), name)
+		assert.Zero(t, x.store.sessions.tracks.Len(), name)
+		assert.Zero(t, x.store.shares.byRef.Len(), name)
+		assert.Empty(t, x.store.waiting.orphans, name)
+		assert.Empty(t, x.store.waiting.bySegment, name)
+		assert.Empty(t, x.store.shares.tenants, name)
+		assert.Empty(t, x.store.shares.accounts, name)
+		assert.Zero(t, x.store.shares.sizes, name)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestCopiesThatDisagree(t *testing.T) {
 	for _, spans := range [][]Span{{a, b}, {b, a}} {
 		x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
 		x.Add(each(append(spans, parents...)...), start)
-		require.Equal(t, spanID(2), x.intervals.At(x.span(spanKey{traceID(1), spanID(3), x.tenants[Tenant{}].ref})).parent)
+		require.Equal(t, spanID(2), x.store.spans.intervals.At(x.store.spans.find(spanKey{traceID(1), spanID(3), x.store.shares.tenants[Tenant{}].ref})).parent)
 		answers = append(answers, x.Link(benchProfile(1), Options{Now: start, Ambiguous: Skip}))
 	}
 	assert.Equal(t, answers[0], answers[1])
@@ -228,7 +228,7 @@ func TestLostSpansWithoutLength(t *testing.T) {
 	x := NewIndex(Sentry, Limits{Spans: 1, MaxAge: time.Hour})
 	empty := uint64(5)
 	x.Add(each(on(1, 0, empty, empty), on(2, 0, 1000, 1001), on(3, 0, 2000, 2001)), start)
-	assert.Equal(t, extent{1000, 1001}, x.sessions[sessionOf("session")].lost[lostEvicted])
+	assert.Equal(t, extent{1000, 1001}, x.store.sessions.byKey[sessionOf("session")].lost[lostEvicted])
 }
 
 // Spans that are dropped while samples are linked are counted by the next Add or Expire.
@@ -249,8 +249,8 @@ func TestEvictedByItsOwnSession(t *testing.T) {
 	segment.Sessions, segment.Thread, segment.Segment = nil, "", segment.ID
 	child.Sessions, child.Thread, child.Segment = []Session{sessionOf("child")}, "", segment.ID
 	x.Add(each(child, on(3, 0, 0, 10)), start)
-	x.touch(sessionOf("linked"), start)
-	x.touch(sessionOf("linked too"), start)
+	x.store.sessions.touch(sessionOf("linked"), 0)
+	x.store.sessions.touch(sessionOf("linked too"), 0)
 	assert.Equal(t, SpanStats{NoSession: 1, Indexed: 1, Evicted: 2}, x.Add(each(segment), start))
 	x.Expire(start.Add(2 * time.Hour))
 	assert.Equal(t, Size{}, x.Size(), "nothing is left of it")
@@ -313,17 +313,17 @@ func TestTooMuchWork(t *testing.T) {
 	profile := p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0)
 	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
 	defer l.release()
-	work := l.limit
+	work := l.query.limit
 	l.profile(profile, &origin{})
-	work, l.work = l.work, work-l.work
-	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
+	work, l.query.work = l.query.work, work-l.query.work
+	assert.Equal(t, LinkStats{Linked: 1}, l.decider.stats)
 	profile.Samples().At(0).SetLinkIndex(0)
 	l.profile(profile, &origin{})
-	assert.Equal(t, LinkStats{Linked: 2}, l.stats, "exactly at the limit")
+	assert.Equal(t, LinkStats{Linked: 2}, l.decider.stats, "exactly at the limit")
 	profile.Samples().At(0).SetLinkIndex(0)
-	l.work = l.limit - work + 1
+	l.query.work = l.query.limit - work + 1
 	l.profile(profile, &origin{})
-	assert.Equal(t, LinkStats{Linked: 2, Unlinked: [reasons]int64{Evicted: 1}}, l.stats)
+	assert.Equal(t, LinkStats{Linked: 2, Unlinked: [reasons]int64{Evicted: 1}}, l.decider.stats)
 }
 
 // Ancestors count as work, too: many profiles of one span each, with very many common ancestors,
@@ -337,6 +337,6 @@ func TestWayUpIsWork(t *testing.T) {
 	l := newLinker(x, p, Options{Now: start, Ambiguous: Skip})
 	defer l.release()
 	l.profile(p.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().At(0), &origin{})
-	assert.Equal(t, LinkStats{Linked: 1}, l.stats)
-	assert.Greater(t, l.work, climbWork*deep-climbWork)
+	assert.Equal(t, LinkStats{Linked: 1}, l.decider.stats)
+	assert.Greater(t, l.query.work, climbWork*deep-climbWork)
 }

@@ -4,8 +4,7 @@ package spanlink
 
 import (
 	"slices"
-
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
+	"sort"
 )
 
 // intervalTree has the intervals of a track, ordered by start. It is a B+ tree: leaves contain
@@ -15,13 +14,9 @@ import (
 //
 // Adding, removing and finding an interval visit O(log n) entries, regardless of nesting.
 type intervalTree struct {
-	root    treeEntry
-	count   int
-	visited int // entries and intervals, by add and remove
+	root  treeEntry
+	count int
 }
-
-// intervals are the intervals of an index.
-type intervals = records.Slab[intervalRef, interval]
 
 // pageSize is the maximum number of references or entries of a page. A reference in a full page
 // uses 5.1 bytes.
@@ -63,7 +58,7 @@ func (t *intervalTree) add(all *intervals, r intervalRef) {
 	}
 	if right := t.addBelow(all, &t.root, keyOf(all, r)); right.len() > 0 {
 		root := treeEntry{treePage: treePage{below: []treeEntry{t.root, right}}}
-		t.summarize(all, &root)
+		root.summarize(all)
 		t.root = root
 	}
 }
@@ -82,21 +77,20 @@ func (t *intervalTree) remove(all *intervals, r intervalRef) {
 // addBelow adds an interval below an entry. If the page was full, it returns a new entry that
 // follows this one.
 func (t *intervalTree) addBelow(all *intervals, e *treeEntry, k treeKey) (right treeEntry) {
-	t.visited++
+	all.visited++
 	if k.less(e.first) {
 		e.first = k
 	}
 	e.end = max(e.end, all.At(k.ref).end)
 	p := &e.treePage
+	at := p.position(all, k)
 	if p.isLeaf() {
-		at := p.leafPosition(all, k)
 		if len(p.refs) < pageSize {
 			p.refs = slices.Insert(p.refs, at, k.ref)
 			return treeEntry{}
 		}
 		right.refs = splitAt(&p.refs, at, k.ref)
 	} else {
-		at := p.child(k)
 		split := t.addBelow(all, &p.below[at], k)
 		if split.len() == 0 {
 			return treeEntry{}
@@ -107,8 +101,8 @@ func (t *intervalTree) addBelow(all *intervals, e *treeEntry, k treeKey) (right 
 		}
 		right.below = splitAt(&p.below, at+1, split)
 	}
-	t.summarize(all, e)
-	t.summarize(all, &right)
+	e.summarize(all)
+	right.summarize(all)
 	return right
 }
 
@@ -131,8 +125,8 @@ func splitAt[T any](list *[]T, at int, value T) []T {
 }
 
 // summarize computes the summary of an entry from its page.
-func (t *intervalTree) summarize(all *intervals, e *treeEntry) {
-	t.visited += e.len()
+func (e *treeEntry) summarize(all *intervals) {
+	all.visited += e.len()
 	e.end = 0
 	if e.isLeaf() {
 		e.first = keyOf(all, e.refs[0])
@@ -147,50 +141,32 @@ func (t *intervalTree) summarize(all *intervals, e *treeEntry) {
 	}
 }
 
-// leafPosition returns the position of a key in a leaf, or the position where it would be.
-func (p *treePage) leafPosition(all *intervals, k treeKey) int {
-	low, high := 0, len(p.refs)
-	if high > 0 && keyOf(all, p.refs[high-1]).less(k) { // most spans arrive by time
-		return high
+// position returns the position of a key in a page: in a leaf, the position where it is or would be,
+// else the position of the entry that it belongs to.
+func (p *treePage) position(all *intervals, k treeKey) int {
+	if !p.isLeaf() {
+		return max(1, sort.Search(len(p.below), func(i int) bool { return k.less(p.below[i].first) })) - 1
 	}
-	for low < high {
-		if middle := (low + high) / 2; keyOf(all, p.refs[middle]).less(k) {
-			low = middle + 1
-		} else {
-			high = middle
-		}
+	if n := len(p.refs); n > 0 && keyOf(all, p.refs[n-1]).less(k) { // most spans arrive by time
+		return n
 	}
-	return low
-}
-
-// child returns the position of the entry that a key belongs to.
-func (p *treePage) child(k treeKey) int {
-	low, high := 0, len(p.below)-1
-	for low < high {
-		if middle := (low + high + 1) / 2; k.less(p.below[middle].first) {
-			high = middle - 1
-		} else {
-			low = middle
-		}
-	}
-	return low
+	return sort.Search(len(p.refs), func(i int) bool { return !keyOf(all, p.refs[i]).less(k) })
 }
 
 // removeBelow removes an interval below an entry, whose page may be empty afterwards.
 func (t *intervalTree) removeBelow(all *intervals, e *treeEntry, k treeKey) {
-	t.visited++
+	all.visited++
 	p := &e.treePage
+	at := p.position(all, k)
 	if p.isLeaf() {
-		at := p.leafPosition(all, k)
 		p.refs = shrunk(slices.Delete(p.refs, at, at+1))
 	} else {
-		at := p.child(k)
 		t.removeBelow(all, &p.below[at], k)
 		t.join(all, p, at)
 	}
 	if p.len() > 0 && all.At(k.ref).end == e.end {
 		first := e.first
-		t.summarize(all, e)
+		e.summarize(all)
 		e.first = first
 	}
 }
@@ -211,7 +187,7 @@ func (t *intervalTree) join(all *intervals, p *treePage, at int) {
 	left, right := &p.below[at], &p.below[at+1]
 	left.refs, left.below = append(left.refs, right.refs...), append(left.below, right.below...)
 	p.below = slices.Delete(p.below, at+1, at+2)
-	t.summarize(all, &p.below[at])
+	p.below[at].summarize(all)
 }
 
 // shrunk returns the list without most of its unused memory.
@@ -224,52 +200,61 @@ func shrunk(list []intervalRef) []intervalRef {
 
 // window is a part of the time range of a query.
 type window struct {
-	from, to uint64
-	found    []intervalRef // that overlap it, by start
-	atStart  int           // number of them that contain its start
-	visited  int           // entries and intervals
+	from, to  uint64
+	next      treeKey       // the intervals before it were visited
+	found     []intervalRef // of the last step, that overlap the window, by start
+	count     int           // of the found intervals of all steps
+	atStart   int           // number of them that contain the start of the window
+	lastStart uint64        // of the last one
+	visited   int           // entries and intervals in the last step
 }
 
-// find finds the intervals that overlap the window, by start. If there are very many, it moves the
-// end of the window, so that about enough intervals are found, because a query must not hold the
-// lock for long. The next window finds those that contain its start again; therefore, at most half
-// of the intervals of a window do. find fails if it visits more than maxVisited, or if more than
-// maxConcurrent intervals contain the start.
-func (w *window) find(all *intervals, t *intervalTree, enough, maxVisited int) (ok bool) {
-	w.found, w.atStart, w.visited = w.found[:0], 0, 0
-	return t.count == 0 || w.search(all, &t.root, enough, maxVisited)
+// find finds the next intervals that overlap the window, by start, until it has visited at least a
+// number of entries. It reports whether it found all. If there are very many, it moves the end of
+// the window, so that about enough intervals are found, which need memory. The next window finds
+// those that contain its start again; therefore, at most half of the intervals of a window do.
+func (w *window) find(all *intervals, t *intervalTree, enough, mostVisited int) (done bool) {
+	w.found, w.visited = w.found[:0], 0
+	done = t.count == 0 || w.search(all, &t.root, enough, mostVisited)
+	all.visited += w.visited
+	return done
 }
 
-func (w *window) search(all *intervals, e *treeEntry, enough, maxVisited int) (ok bool) {
-	if w.visited++; w.visited > maxVisited {
-		return false
-	}
+func (w *window) search(all *intervals, e *treeEntry, enough, mostVisited int) (done bool) {
+	w.visited++
 	if e.end <= w.from || e.first.start >= w.to {
 		return true
 	}
-	for i := range e.below {
-		if !w.search(all, &e.below[i], enough, maxVisited) {
+	first := 0
+	if e.first.less(w.next) {
+		first = e.position(all, w.next)
+	}
+	for i := first; i < len(e.below); i++ {
+		if !w.search(all, &e.below[i], enough, mostVisited) {
 			return false
 		}
 	}
-	for _, r := range e.refs {
+	for i := first; i < len(e.refs); i++ {
+		r := e.refs[i]
 		i := all.At(r)
-		w.visited++
 		if i.start >= w.to {
 			return true
 		}
-		if i.end <= w.from || i.start == i.end { // a span of zero length covers no instant
-			continue
-		}
-		if i.start <= w.from {
-			if w.atStart++; w.atStart > maxConcurrent {
-				return false
+		w.visited++
+		if i.end > w.from && i.start != i.end { // a span of zero length covers no instant
+			if i.start <= w.from {
+				w.atStart++
+			} else if w.count >= max(enough, 2*w.atStart) && i.start > w.lastStart {
+				w.to = i.start
+				return true
 			}
-		} else if n := len(w.found); n >= max(enough, 2*w.atStart) && i.start > all.At(w.found[n-1]).start {
-			w.to = i.start
-			return true
+			w.found, w.lastStart = append(w.found, r), i.start
+			w.count++
 		}
-		w.found = append(w.found, r)
+		if w.visited >= mostVisited {
+			w.next = treeKey{i.start, r + 1}
+			return false
+		}
 	}
 	return true
 }

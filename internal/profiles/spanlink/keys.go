@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
@@ -126,6 +127,28 @@ type Session struct {
 	Way    int // index in Keys.Session, or programWay
 	Parts  [maxSessionParts]string
 }
+
+// textSize returns the length of the texts of a session, without the tenant name, which its
+// sessions share.
+func (s *Session) textSize() (size int64) {
+	for _, part := range s.Parts {
+		size += int64(len(part))
+	}
+	return size
+}
+
+// cloneFor returns a copy of the session with its own texts. Texts of a message may share one
+// allocation, which would otherwise stay in memory.
+func (s Session) cloneFor(t Tenant) Session {
+	s.Tenant = t
+	for i := range s.Parts {
+		s.Parts[i] = strings.Clone(s.Parts[i])
+	}
+	return s
+}
+
+// programWay marks the session of a program's unstated spans, see Keys.Program.
+const programWay = -1
 
 // slot is the position of an attribute name in compiledKeys.
 type slot = int8

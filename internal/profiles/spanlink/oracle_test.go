@@ -38,7 +38,8 @@ func TestAgainstTheOracle(t *testing.T) {
 		for range 3 {
 			r.Shuffle(len(traces), func(i, j int) { traces[i], traces[j] = traces[j], traces[i] })
 			x := NewIndex(Sentry, Limits{Spans: 10_000, MaxAge: time.Hour})
-			x.maxFound = [...]int{1, 3, maxHeld}[r.IntN(3)]
+			x.maxFound = [...]int{1, 3, maxFound}[r.IntN(3)]
+			x.maxHeld = [...]int{1, 30, maxHeld}[r.IntN(3)]
 			for _, message := range traces {
 				x.AddTraces("", message, start)
 			}

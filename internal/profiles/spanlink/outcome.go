@@ -101,6 +101,27 @@ func (s *LinkStats) Add(other LinkStats) {
 	}
 }
 
+// SpanStats counts spans by outcome.
+type SpanStats struct {
+	Indexed    int64 // by session and thread; a span is counted once per way to state the session
+	Waiting    int64 // for their segment; counted again when the segment arrives
+	Unstated   int64 // indexed by program and thread, because neither they nor their segment state the session
+	NoSession  int64 // the same, but without a program
+	Duplicates int64 // already in the index
+	Unusable   int64 // without IDs
+	Late       int64 // indexed, but started before the end of a profile of their session that was already linked
+	Evicted    int64 // dropped because the index was full
+	Expired    int64 // dropped because of their age
+}
+
+func (s SpanStats) since(before SpanStats) SpanStats {
+	return SpanStats{
+		Indexed: s.Indexed - before.Indexed, Waiting: s.Waiting - before.Waiting, Unstated: s.Unstated - before.Unstated,
+		NoSession: s.NoSession - before.NoSession, Duplicates: s.Duplicates - before.Duplicates, Unusable: s.Unusable - before.Unusable,
+		Late: s.Late - before.Late, Evicted: s.Evicted - before.Evicted, Expired: s.Expired - before.Expired,
+	}
+}
+
 // Observations returns the number of observations of a message.
 func Observations(p pprofile.Profiles) (n int64) {
 	for _, resource := range p.ResourceProfiles().All() {

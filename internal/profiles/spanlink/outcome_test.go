@@ -33,12 +33,12 @@ func TestAddStats(t *testing.T) {
 
 // TestBuffersBegin: a pooled linker keeps no data of the previous profile.
 func TestBuffersBegin(t *testing.T) {
-	f := spanTree{nodes: make([]treeNode, 3), indexed: make([]intervalRef, 2), positions: make([]int32, 4)}
+	f := spanTree{nodes: make([]treeNode, 3), last: make([]nodeKey, 2), positions: make([]int32, 4)}
 	f.reset()
-	f.beginPart(0)
+	f.beginPart()
 	assert.Empty(t, f.nodes)
-	assert.Empty(t, f.indexed)
-	assert.Equal(t, []int32{0}, f.positions)
+	assert.Empty(t, f.last)
+	assert.Empty(t, f.positions)
 	m := timelineBuilder{sections: make([]section, 3), cells: make([]int32, 2)}
 	m.reset()
 	assert.Empty(t, m.sections)

@@ -4,9 +4,6 @@ package spanlink
 
 import "time"
 
-// programWay marks the session of a program's unstated spans, see Keys.Program.
-const programWay = -1
-
 // program determines the session of the unstated spans of a program. They belong to a session only
 // if it is the only one with profiles, and no span of the program states a session. Otherwise,
 // unstated spans may come from processes without a profiler.
@@ -18,35 +15,22 @@ type program struct {
 	has      struct{ latest, otherAt, statedAt bool }
 }
 
-// noteProfile records that a profile of a program arrived.
-func (x *Index) noteProfile(key *Session, of Session, now time.Time) {
-	s := x.touch(*key, now)
-	p := s.program
+// noteProfile records that a profile of the program arrived. The session is copied for a tenant.
+func (p *program) noteProfile(of Session, t Tenant, at time.Duration) {
 	if p.latest != of {
 		if p.has.latest {
 			p.otherAt, p.has.otherAt = p.latestAt, true
 		}
-		p.latest = of.cloneFor(s.share.tenant)
+		p.latest = of.cloneFor(t)
 	}
-	p.latestAt, p.has.latest = x.sinceStart(now), true
+	p.latestAt, p.has.latest = at, true
 }
 
-// noteStatedSession records that a span of a program states its session.
-func (x *Index) noteStatedSession(key *Session, now time.Time) {
-	p := x.touch(*key, now).program
-	p.statedAt, p.has.statedAt = x.sinceStart(now), true
-}
+// noteStated records that a span of the program states its session.
+func (p *program) noteStated(at time.Duration) { p.statedAt, p.has.statedAt = at, true }
 
-// unstatedSession returns the unstated spans of a program if they can belong only to the given
-// session. Otherwise it returns nil.
-func (x *Index) unstatedSession(key *Session, of Session, now time.Time) *session {
-	s := x.sessions[*key]
-	if s == nil || s.program.latest != of {
-		return nil
-	}
-	p, live := s.program, x.sinceStart(now)-x.limits.MaxAge
-	if p.has.otherAt && p.otherAt >= live || p.has.statedAt && p.statedAt >= live {
-		return nil
-	}
-	return s
+// belongsTo reports whether the unstated spans can belong only to a session, by everything that
+// arrived after a time.
+func (p *program) belongsTo(session Session, after time.Duration) bool {
+	return p.latest == session && !(p.has.otherAt && p.otherAt >= after) && !(p.has.statedAt && p.statedAt >= after)
 }

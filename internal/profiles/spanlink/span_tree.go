@@ -5,6 +5,7 @@ package spanlink
 import (
 	"math/bits"
 	"slices"
+	"unsafe"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 )
@@ -16,48 +17,24 @@ import (
 // span of another part: a span may be in several parts.
 type spanTree struct {
 	nodes     []treeNode
-	begin     int           // of the nodes of the last part
-	indexed   []intervalRef // the first interval of each node of the last part
-	positions []int32       // a hash table of positions in indexed plus one, by interval
-	lastAdded int32         // the last added node, or none
-	climbed   int           // ancestors that were looked up, see takeClimbed
+	begin     int       // of the nodes of the last part
+	last      []nodeKey // of each node of the last part
+	positions []int32   // a hash table of positions in last plus one
 
 	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
 }
 
+// nodeKey is the part of a node that is needed until the tree is complete.
+type nodeKey struct {
+	hash    uint32
+	segment pcommon.SpanID
+}
+
 func (tree *spanTree) reset() { tree.nodes = tree.nodes[:0] }
 
-// beginPart begins another part, of about n spans. Intervals of the previous part may no longer
-// exist.
-func (tree *spanTree) beginPart(n int) {
-	tree.begin, tree.indexed, tree.positions = len(tree.nodes), tree.indexed[:0], tree.positions[:0]
-	tree.nodes, tree.indexed, tree.lastAdded = slices.Grow(tree.nodes, n), slices.Grow(tree.indexed, n), none
-	tree.growPositions(n)
-}
-
-// interval returns the first interval of a node of the last part.
-func (tree *spanTree) interval(at int32) intervalRef { return tree.indexed[int(at)-tree.begin] }
-
-// growPositions makes room for n nodes.
-func (tree *spanTree) growPositions(n int) {
-	size := 1 << bits.Len(uint(2*n))
-	if size <= len(tree.positions) {
-		return
-	}
-	tree.positions = filled(tree.positions, size, 0)
-	for at, r := range tree.indexed {
-		tree.positions[tree.slot(r)] = int32(at) + 1
-	}
-}
-
-// slot returns the slot of an interval in positions, or a free slot.
-func (tree *spanTree) slot(r intervalRef) int {
-	mask := len(tree.positions) - 1
-	i := int(uint32(r)*0x9e3779b1>>8) & mask
-	for tree.positions[i] != 0 && tree.indexed[tree.positions[i]-1] != r {
-		i = (i + 1) & mask
-	}
-	return i
+// beginPart begins another part.
+func (tree *spanTree) beginPart() {
+	tree.begin, tree.last, tree.positions = len(tree.nodes), tree.last[:0], tree.positions[:0]
 }
 
 // treeNode is one span of a spanTree.
@@ -76,96 +53,84 @@ type treeNode struct {
 
 const none = -1
 
-// add returns the position in the tree of the span of an interval. It adds the span and its
-// ancestors if necessary, but looks up at most maxClimb ancestors.
-func (tree *spanTree) add(x *Index, r intervalRef, maxClimb int) int32 {
-	first := int32(none)
-	child := int32(none)
-	for r != 0 && tree.climbed <= maxClimb {
-		r = x.first(r)
-		at, known := tree.position(r)
-		i := x.intervals.At(r)
-		if !known {
-			tree.nodes = append(tree.nodes, treeNode{trace: x.segments.At(i.segment).trace, id: i.id, parentID: i.parent, parent: none})
-		}
-		if child != none {
-			tree.nodes[child].parent = at
-		} else {
-			first = at
-		}
-		if known {
-			break
-		}
-		if child != none {
-			tree.climbed++
-		}
-		child = at
-		if r = tree.recentParent(x, i); r == 0 {
-			r = x.parentOf(i)
-		}
+// add returns the position in the tree of the span of an interval, which it adds if necessary.
+func (tree *spanTree) add(spans *spanTable, i *interval) int32 {
+	segment := &spans.segments.At(i.segment).spanKey
+	key := segment.inTrace(i.id)
+	hash := uint32(key.hash())
+	if at := tree.find(&key, hash); at != none {
+		return at
 	}
-	tree.lastAdded = first
-	return first
+	return tree.append(i, segment, hash)
 }
 
-// takeClimbed returns, and resets, the number of ancestors that were looked up.
-func (tree *spanTree) takeClimbed() (n int) {
-	n, tree.climbed = tree.climbed, 0
-	return n
-}
-
-// position returns the position of the span with this first interval. It notes the next free
-// position if the span is new.
-func (tree *spanTree) position(r intervalRef) (at int32, known bool) {
-	tree.growPositions(len(tree.indexed) + 1)
-	slot := &tree.positions[tree.slot(r)]
-	if known = *slot != 0; !known {
-		tree.indexed = append(tree.indexed, r)
-		*slot = int32(len(tree.indexed))
-	}
-	return int32(tree.begin) + *slot - 1, known
-}
-
-// maxRecentSteps bounds the search in recentParent. A longer search costs as much as a lookup in
+// addParent finds the parent of a node, or else its segment. It reports whether it copied that from
 // the index.
-const maxRecentSteps = 8
-
-// recentParent searches for the parent of a span: the last added span or one of its ancestors. This
-// usually succeeds, because spans are nested and are added by start.
-func (tree *spanTree) recentParent(x *Index, i *interval) intervalRef {
-	for at, steps := tree.lastAdded, 0; at != none && steps < maxRecentSteps; steps++ {
-		if node := &tree.nodes[at]; node.id == i.parent {
-			if r := tree.interval(at); x.inOneTrace(x.intervals.At(r), i) {
-				return r
-			}
-		}
-		at = tree.nodes[at].parent
-	}
-	return 0
-}
-
-// inOneTrace reports whether two spans belong to the same trace of the same tenant.
-func (x *Index) inOneTrace(a, b *interval) bool {
-	if a.segment == b.segment {
-		return true
-	}
-	s, t := x.segments.At(a.segment), x.segments.At(b.segment)
-	return s.trace == t.trace && s.tenant == t.tenant
-}
-
-// parentOf returns the parent of a span, else its segment, else none.
-func (x *Index) parentOf(i *interval) intervalRef {
-	segment := &x.segments.At(i.segment).spanKey
-	for _, id := range [...]pcommon.SpanID{i.parent, segment.id} {
-		if id.IsEmpty() || id == i.id {
+func (tree *spanTree) addParent(at int, spans *spanTable, tenant tenantRef) (added bool) {
+	node := &tree.nodes[at]
+	for _, id := range [...]pcommon.SpanID{node.parentID, tree.last[at-tree.begin].segment} {
+		if id.IsEmpty() || id == node.id {
 			continue
 		}
-		if parent := x.span(segment.inTrace(id)); parent != 0 {
-			return parent
+		key := spanKey{node.trace, id, tenant}
+		hash := key.hash()
+		if node.parent = tree.find(&key, uint32(hash)); node.parent != none {
+			return false
+		}
+		if r := spans.findHashed(&key, hash); r != 0 {
+			i := spans.intervals.At(r)
+			parent := tree.append(i, &spans.segments.At(i.segment).spanKey, uint32(hash))
+			tree.nodes[at].parent = parent
+			return true
 		}
 	}
-	return 0
+	return false
 }
+
+// find returns the position of a span of the last part, or none.
+func (tree *spanTree) find(key *spanKey, hash uint32) int32 {
+	if len(tree.positions) == 0 {
+		return none
+	}
+	for slot := tree.slot(hash); tree.positions[slot] != 0; slot = tree.slot(uint32(slot) + 1) {
+		at := tree.positions[slot] - 1
+		if tree.last[at].hash != hash {
+			continue
+		}
+		at += int32(tree.begin)
+		if node := &tree.nodes[at]; node.id == key.id && node.trace == key.trace {
+			return at
+		}
+	}
+	return none
+}
+
+// append adds a node for a span that has none.
+func (tree *spanTree) append(i *interval, segment *spanKey, hash uint32) int32 {
+	tree.nodes = append(tree.nodes, treeNode{trace: segment.trace, id: i.id, parentID: i.parent, parent: none})
+	tree.last = append(tree.last, nodeKey{hash, segment.id})
+	if n := len(tree.last); 2*n > len(tree.positions) {
+		tree.positions = filled(tree.positions, max(64, 1<<bits.Len(uint(2*n))), 0)
+		for at := range tree.last {
+			tree.place(int32(at))
+		}
+	} else {
+		tree.place(int32(n - 1))
+	}
+	return int32(len(tree.nodes) - 1)
+}
+
+// place adds a node of the last part to positions.
+func (tree *spanTree) place(at int32) {
+	slot := tree.slot(tree.last[at].hash)
+	for tree.positions[slot] != 0 {
+		slot = tree.slot(uint32(slot) + 1)
+	}
+	tree.positions[slot] = at + 1
+}
+
+// slot returns a slot of positions, whose number is a power of two.
+func (tree *spanTree) slot(n uint32) int { return int(n) & (len(tree.positions) - 1) }
 
 // assignOrder walks the last part of the tree, which must be complete, and sets pre and post.
 func (tree *spanTree) assignOrder() {
@@ -228,6 +193,11 @@ func filled[T any](list []T, n int, value T) []T {
 		list[i] = value
 	}
 	return list
+}
+
+func bytesOf[T any](list []T) int {
+	var record T
+	return cap(list) * int(unsafe.Sizeof(record))
 }
 
 // isAncestorOrSelf reports whether a is b or an ancestor of b.

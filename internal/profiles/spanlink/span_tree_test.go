@@ -9,31 +9,43 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNear: a parent is found among the latest spans if it has the same trace and tenant, and is
-// close enough.
-func TestNear(t *testing.T) {
-	x := NewIndex(Sentry, Limits{Spans: 100, MaxAge: time.Hour})
-	on := func(tenant string, trace, id, parent uint64) intervalRef {
-		s := Span{Trace: traceID(trace), ID: spanID(id), Parent: spanID(parent), Start: id}
-		return x.insert(spanKey{s.Trace, s.ID, x.tenant(Tenant{Stated: tenant}).ref}, s, 0, stated, start)
+// TestParents: the parent of a span, or else its segment, is found in the tree and in the index if
+// it has the same trace and tenant.
+func TestParents(t *testing.T) {
+	x := newStore(Limits{Spans: 100, MaxAge: time.Hour})
+	on := func(tenant string, trace, id, parent, segment uint64) *interval {
+		s := Span{Trace: traceID(trace), ID: spanID(id), Parent: spanID(parent), Segment: spanID(segment), Start: id}
+		return x.spans.intervals.At(x.insert(spanKey{s.Trace, s.ID, x.shares.tenant(Tenant{Stated: tenant}).ref}, s, 0, stated, 0))
 	}
-	child := func(tenant string, trace, parent uint64) *interval {
-		return x.intervals.At(on(tenant, trace, 100+uint64(x.count), parent))
-	}
-	f := spanTree{lastAdded: none}
-	assert.Zero(t, f.recentParent(x, child("ours", 1, 1)), "none was added")
-	for id := range uint64(maxRecentSteps + 2) { // each a child of the previous one
-		f.indexed = append(f.indexed, on("ours", 1, id+1, id))
-		f.nodes = append(f.nodes, treeNode{id: spanID(id + 1), parent: int32(id) - 1})
-	}
-	f.lastAdded = int32(len(f.indexed) - 1)
-	for i, parent := range f.indexed {
-		id := uint64(i + 1)
-		if i < 2 {
-			parent = 0 // too many ancestors away
+	root := on("ours", 1, 1, 7, 1)
+	segment := on("ours", 1, 2, 1, 2)
+	for name, c := range map[string]struct {
+		span   *interval
+		parent *interval
+	}{
+		"its parent":        {on("ours", 1, 11, 1, 2), root},
+		"its segment":       {on("ours", 1, 12, 99, 2), segment},
+		"neither":           {on("ours", 1, 13, 99, 98), nil},
+		"of another trace":  {on("ours", 2, 14, 1, 2), nil},
+		"of another tenant": {on("theirs", 1, 15, 1, 2), nil},
+		"its own parent":    {on("ours", 1, 16, 16, 16), nil},
+	} {
+		for _, known := range []bool{false, true} {
+			var tree spanTree
+			tree.beginPart()
+			if known {
+				tree.add(x.spans, root)
+				tree.add(x.spans, segment)
+			}
+			at := tree.add(x.spans, c.span)
+			assert.Equal(t, at, tree.add(x.spans, c.span), "once")
+			added := tree.addParent(int(at), x.spans, x.shares.tenantOf(c.span).ref)
+			assert.Equal(t, c.parent != nil && !known, added, name)
+			if c.parent == nil {
+				assert.EqualValues(t, none, tree.nodes[at].parent, name)
+			} else {
+				assert.Equal(t, c.parent.id, tree.nodes[tree.nodes[at].parent].id, name)
+			}
 		}
-		assert.Equal(t, parent, f.recentParent(x, child("ours", 1, id)), id)
-		assert.Zero(t, f.recentParent(x, child("ours", 2, id)), "of another trace")
-		assert.Zero(t, f.recentParent(x, child("theirs", 1, id)), "of another tenant")
 	}
 }

@@ -92,10 +92,10 @@ func (b *timelineBuilder) end(first, last uint64) timeline {
 // two is a common ancestor of all. It returns the number of steps to ancestors, and stops early
 // after maxSteps.
 func (b *timelineBuilder) add(tree *spanTree, runs []spanRun, policy Policy, from, to uint64, maxSteps int) (steps int, until uint64) {
-	slices.SortFunc(runs, tree.compareRuns)
 	b.sections = slices.Grow(b.sections, 2*len(runs)+1) // one per start and end
 	w := &b.activeSpans
 	w.reset(tree, runs, policy)
+	slices.SortFunc(runs, w.compareRuns)
 	w.now = from
 	for started := 0; ; {
 		for ; started < len(runs) && runs[started].start <= w.now; started++ {
@@ -127,14 +127,14 @@ func (b *timelineBuilder) addUnknown(from uint64) {
 }
 
 // compareRuns orders runs by start, outer spans before inner ones.
-func (tree *spanTree) compareRuns(a, b spanRun) int {
+func (w *activeSpans) compareRuns(a, b spanRun) int {
 	if a.start != b.start {
 		return cmp.Compare(a.start, b.start)
 	}
 	if a.end != b.end {
 		return cmp.Compare(b.end, a.end)
 	}
-	x, y := &tree.nodes[a.span], &tree.nodes[b.span]
+	x, y := &w.tree.nodes[a.span], &w.tree.nodes[b.span]
 	return cmp.Or(bytes.Compare(x.trace[:], y.trace[:]), bytes.Compare(x.id[:], y.id[:]))
 }
 

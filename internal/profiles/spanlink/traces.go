@@ -5,9 +5,7 @@ package spanlink
 import (
 	"encoding/hex"
 	"iter"
-	"slices"
 	"sync"
-	"time"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 	"go.opentelemetry.io/collector/pdata/ptrace"
@@ -25,22 +23,6 @@ type Span struct {
 	OnMain     bool           // Thread is the main thread, see Keys.ThreadName
 	Program    *Session       // of its resource, see Keys.Program; nil if not stated
 	Streamed   bool           // it was sent individually, see Keys.Streamed
-}
-
-// AddTraces adds the spans of a message of an authenticated tenant. It copies the data that it
-// needs and does not change the message.
-func (x *Index) AddTraces(tenant string, traces ptrace.Traces, now time.Time) SpanStats {
-	b := batches.Get().(*spanBatch)
-	defer batches.Put(b)
-	defer b.reset()
-	for s := range x.keys.spans(tenant, traces) {
-		if len(b.spans) == batchSpans {
-			x.addAll(slices.Values(b.spans), now)
-			b.reset()
-		}
-		b.add(s)
-	}
-	return x.Add(slices.Values(b.spans), now)
 }
 
 // spanBatch has spans that are added to the index together: reading their attributes does not need

@@ -2,12 +2,6 @@
 
 package spanlink
 
-import (
-	"slices"
-	"strings"
-	"time"
-)
-
 // orphan is a span that waits for its segment, with its own values.
 type orphan struct {
 	interval   intervalRef
@@ -29,91 +23,55 @@ func (o *orphan) size() int64 {
 	return size
 }
 
-// awaitSegment adds a span whose segment has not arrived.
-func (x *Index) awaitSegment(key spanKey, s Span, now time.Time) {
-	r := x.insert(key, s, 0, stated, now)
-	if r == 0 {
-		return
-	}
-	x.stats.Waiting++
-	sessions := slices.Clone(s.Sessions)
-	for i := range sessions {
-		sessions[i] = sessions[i].cloneFor(*x.byTenant.At(key.tenant))
-	}
-	o := &orphan{interval: r, segment: key.inTrace(s.Segment), sessions: sessions, thread: strings.Clone(s.Thread)}
-	x.orphans[r] = o
-	x.changeSize(x.share(x.intervals.At(r)), o.size())
-	waiting := x.waiting[o.segment]
-	o.prev = waiting.last
-	if waiting.last == nil {
-		waiting.first = o
+// waiting has the spans that wait for their segments, in a list for each segment, by arrival.
+type waiting struct {
+	orphans   map[intervalRef]*orphan
+	bySegment map[spanKey]orphans
+}
+
+func newWaiting() waiting {
+	return waiting{orphans: map[intervalRef]*orphan{}, bySegment: map[spanKey]orphans{}}
+}
+
+// add adds an orphan.
+func (w *waiting) add(o *orphan) {
+	w.orphans[o.interval] = o
+	list := w.bySegment[o.segment]
+	o.prev = list.last
+	if list.last == nil {
+		list.first = o
 	} else {
-		waiting.last.next = o
+		list.last.next = o
 	}
-	waiting.last = o
-	x.waiting[o.segment] = waiting
+	list.last = o
+	w.bySegment[o.segment] = list
 }
 
-// resolveWaiting moves spans that waited for a segment to their tracks, but at most maxHeld. It
-// reports whether none are left. While the others wait for the next call, they and the segment can
-// be evicted.
-func (x *Index) resolveWaiting(segment spanKey, now time.Time) (done bool) {
-	for range maxHeld {
-		arrived, o := x.span(segment), x.waiting[segment].first
-		if o == nil || arrived == 0 {
-			return true
-		}
-		x.endWait(o.interval)
-		o.sessions, o.thread = x.completeChild(arrived, o.sessions, o.thread)
-		if len(o.sessions) > 0 {
-			x.adopt(o, now)
-			x.enforceLimits()
-			continue
-		}
-		x.stats.NoSession++
-		t := x.tenantOf(x.intervals.At(o.interval))
-		x.remove(o.interval)
-		x.dropTenant(t)
-	}
-	return false
-}
+// first returns the first span that waits for a segment, or nil.
+func (w *waiting) first(segment spanKey) *orphan { return w.bySegment[segment].first }
 
-// adopt moves an orphan to its tracks.
-func (x *Index) adopt(o *orphan, now time.Time) {
-	l := x.track(o.sessions[0], o.thread, now)
-	x.setKind(o.interval, l.session.kind())
-	i := x.intervals.At(o.interval)
-	i.track = l.ref
-	x.addToTrack(l, o.interval)
-	s := Span{
-		ID: i.id, Parent: i.parent, Segment: x.segments.At(i.segment).id, Start: i.start, End: i.end,
-		Sessions: o.sessions[1:], Thread: o.thread,
-	}
-	x.addToTracks(x.key(i), s, now)
-}
-
-// endWait removes a span from its orphans, if it is one.
-func (x *Index) endWait(r intervalRef) {
-	o := x.orphans[r]
+// end removes a span and returns it, or nil if it does not wait.
+func (w *waiting) end(r intervalRef) *orphan {
+	o := w.orphans[r]
 	if o == nil {
-		return
+		return nil
 	}
-	delete(x.orphans, r)
-	x.changeSize(x.share(x.intervals.At(r)), -o.size())
-	waiting := x.waiting[o.segment]
+	delete(w.orphans, r)
+	list := w.bySegment[o.segment]
 	if o.prev == nil {
-		waiting.first = o.next
+		list.first = o.next
 	} else {
 		o.prev.next = o.next
 	}
 	if o.next == nil {
-		waiting.last = o.prev
+		list.last = o.prev
 	} else {
 		o.next.prev = o.prev
 	}
-	if waiting.first == nil {
-		delete(x.waiting, o.segment)
+	if list.first == nil {
+		delete(w.bySegment, o.segment)
 	} else {
-		x.waiting[o.segment] = waiting
+		w.bySegment[o.segment] = list
 	}
+	return o
 }

@@ -15,24 +15,24 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/testsize"
 )
 
-// trackOf is the only track of an index, for tests of it alone.
+// trackOf is the only track of a store, for tests of it alone.
 type trackOf struct {
-	*Index
+	store
 	*track
 	added int
 }
 
 func newTrack() *trackOf {
-	x := NewIndex(Sentry, Limits{Spans: 1e6, MaxAge: time.Hour})
-	return &trackOf{Index: x, track: x.track(sessionOf("session"), "0", start)}
+	x := newStore(Limits{Spans: 1e6, MaxAge: time.Hour})
+	return &trackOf{store: x, track: x.sessions.track(sessionOf("session"), "0", 0)}
 }
 
 // addSpan adds a span of its own.
 func (l *trackOf) addSpan(from, to uint64) intervalRef {
 	l.added++
 	s := Span{Trace: traceID(1), ID: spanID(uint64(l.added)), Start: from, End: to}
-	r := l.insert(spanKey{s.Trace, s.ID, l.tenant(Tenant{}).ref}, s, l.ref, stated, start)
-	l.track.intervals.add(&l.Index.intervals, r)
+	r := l.insert(spanKey{s.Trace, s.ID, l.shares.tenant(Tenant{}).ref}, s, l.ref, stated, 0)
+	l.track.intervals.add(l.intervals(), r)
 	return r
 }
 
@@ -69,14 +69,14 @@ func (l *trackOf) checkTree(t *testing.T, e *treeEntry, isRoot bool) (depth int)
 	return depth + 1
 }
 
-func (l *trackOf) intervals() *intervals { return &l.Index.intervals }
+func (l *trackOf) intervals() *intervals { return &l.spans.intervals }
 
-// overlapping returns what a query finds, in windows of about enough intervals.
+// overlapping returns what a query finds, in windows and steps of about enough intervals.
 func (l *trackOf) overlapping(t *testing.T, from, to uint64, enough int) (found []intervalRef, visited int) {
 	t.Helper()
 	w := window{from: from, to: to}
 	for {
-		require.True(t, w.find(l.intervals(), &l.track.intervals, enough, math.MaxInt))
+		done := w.find(l.intervals(), &l.track.intervals, enough, enough)
 		visited += w.visited
 		require.True(t, slices.IsSortedFunc(w.found, func(a, b intervalRef) int { return int(l.intervals().At(a).start) - int(l.intervals().At(b).start) }))
 		for _, r := range w.found {
@@ -87,11 +87,13 @@ func (l *trackOf) overlapping(t *testing.T, from, to uint64, enough int) (found 
 				found = append(found, r)
 			}
 		}
-		if w.to == to {
+		if done && w.to == to {
 			return found, visited
 		}
-		require.Greater(t, w.to, w.from)
-		w.from, w.to = w.to, to
+		if done {
+			require.Greater(t, w.to, w.from)
+			w = window{from: w.to, to: to}
+		}
 	}
 }
 

@@ -19,7 +19,7 @@ func TestSessionsAreCopies(t *testing.T) {
 		s.Parts[i] = message[i+20 : i+30]
 	}
 	x := NewIndex(Sentry, Limits{Spans: 10, MaxAge: time.Hour})
-	c := s.cloneFor(x.tenant(s.Tenant))
+	c := s.cloneFor(x.store.shares.tenant(s.Tenant).Tenant)
 	assert.Equal(t, s, c)
 	assert.NotSame(t, unsafe.StringData(s.Tenant.Authenticated), unsafe.StringData(c.Tenant.Authenticated))
 	assert.NotSame(t, unsafe.StringData(s.Tenant.Stated), unsafe.StringData(c.Tenant.Stated))

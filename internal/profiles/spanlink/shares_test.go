@@ -69,9 +69,9 @@ func TestFairShares(t *testing.T) {
 			assert.LessOrEqual(t, x.Size().Spans, limit)
 			for i := range flood { // profiles of sessions without spans
 				x.mu.Lock()
-				x.touch(Session{Tenant: noisy, Parts: [maxSessionParts]string{text(i)}}, start)
-				x.enforceLimits()
-				x.mu.Unlock()
+				x.store.sessions.touch(Session{Tenant: noisy, Parts: [maxSessionParts]string{text(i)}}, 0)
+				x.store.enforceLimits()
+				x.unlock()
 			}
 
 			p := benchProfile(benchThreads * spans)
@@ -101,11 +101,11 @@ func TestUnstatedMakeRoom(t *testing.T) {
 		s.Sessions, s.Program, s.Streamed = nil, &Session{Way: programWay}, true
 		return s
 	}
-	count := func(k kind) int { return x.tenants[Tenant{}].shares[k].count }
+	count := func(k kind) int { return x.store.shares.tenants[Tenant{}].shares[k].count }
 	x.Add(upTo(limit, unstatedSpan), start)
 	assert.Greater(t, count(unstated), limit*9/10, "there is room")
 	x.Add(upTo(2*limit, func(i uint64) Span { return on(i, 0, i, i+10) }), start)
-	assert.InDelta(t, x.maxBytes/unstatedDivisor, x.sizes[unstated], spanSize)
+	assert.InDelta(t, x.store.maxBytes/unstatedDivisor, x.store.shares.sizes[unstated], spanSize)
 	assert.Greater(t, count(stated), limit/2)
 	x.Add(upTo(2*limit, func(i uint64) Span { return unstatedSpan(i + limit) }), start)
 	assert.Greater(t, count(stated), limit/2, "and no more")

@@ -4,12 +4,31 @@ package spanlink
 
 import (
 	"container/list"
-	"math"
 	"strings"
-	"time"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/heap"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/spanlink/records"
 )
+
+// shares is what each tenant uses of the index, by number and estimated size of its spans and
+// sessions, and decides which of them is evicted first. A share is in the heaps and a tenant exists
+// while it has any. Each interval is in one share, of the tenant of its segment and of its own kind,
+// whose intervals form a list by arrival.
+type shares struct {
+	spans    *spanTable
+	tenants  map[Tenant]*tenant
+	accounts map[string]*account
+	byRef    records.Slab[tenantRef, *tenant]
+	last     *tenant // the last one that was looked up
+
+	largest [kinds]heap.Heap[*accountUse] // the one that uses the most first
+	oldest  heap.Heap[agedShare]
+	sizes   [kinds]int64 // sum of all shares
+}
+
+func newShares(spans *spanTable) *shares {
+	return &shares{spans: spans, tenants: map[Tenant]*tenant{}, accounts: map[string]*account{}}
+}
 
 // tenant is one user of the shared index, for example a project. Package fairshare implements the
 // same rule as the index, but its queue would need more memory per span.
@@ -33,22 +52,8 @@ type account struct {
 type accountUse struct {
 	size      int64             // bytes, estimated
 	shares    heap.Heap[*share] // the largest first
-	inLargest int               // position in Index.largest
+	inLargest int               // position in shares.largest
 }
-
-type tenantRef int32
-
-// kind separates spans that compete for memory with each other.
-type kind uint8
-
-const (
-	// stated spans have a session that spans or profiles state.
-	stated kind = iota
-	// unstated spans have no session. They are useful only if their program has a single session
-	// and none of its spans states it.
-	unstated
-	kinds
-)
 
 // unstatedDivisor limits unstated spans to a quarter of the index while stated spans need memory.
 const unstatedDivisor = 4
@@ -88,39 +93,28 @@ const (
 	shareSize   = 700                           // with its account
 )
 
-// maxBytes returns the memory limit of the index.
-func (l Limits) maxBytes() int64 {
-	if l.Bytes > 0 {
-		return l.Bytes
-	}
-	if l.Spans > (math.MaxInt64-baseBytes)/SpanBytes {
-		return math.MaxInt64
-	}
-	return int64(l.Spans)*SpanBytes + baseBytes
-}
-
-// tenant returns a tenant, which it adds if necessary; dropTenant removes it.
-func (x *Index) tenant(name Tenant) *tenant {
-	if x.lastTenant != nil && x.lastTenant.Tenant == name { // consecutive spans mostly have the same tenant
-		return x.lastTenant
+// tenant returns a tenant, which it adds if necessary; release removes it.
+func (x *shares) tenant(name Tenant) *tenant {
+	if x.last != nil && x.last.Tenant == name { // consecutive spans mostly have the same tenant
+		return x.last
 	}
 	t := x.tenants[name]
 	if t == nil {
-		t = &tenant{ref: x.byTenant.Alloc(), account: x.account(name.Authenticated)}
+		t = &tenant{ref: x.byRef.Alloc(), account: x.account(name.Authenticated)}
 		t.Tenant = Tenant{t.account.name, strings.Clone(name.Stated)}
 		t.account.tenants++
-		*x.byTenant.At(t.ref) = t
+		*x.byRef.At(t.ref) = t
 		for k := range t.shares {
 			t.shares[k].tenant, t.shares[k].account, t.shares[k].kind = t, &t.account.uses[k], kind(k)
 		}
 		x.tenants[t.Tenant] = t
 	}
-	x.lastTenant = t
+	x.last = t
 	return t
 }
 
-// account returns an account, which it adds if necessary; dropTenant removes it.
-func (x *Index) account(name string) *account {
+// account returns an account, which it adds if necessary; release removes it.
+func (x *shares) account(name string) *account {
 	a := x.accounts[name]
 	if a == nil {
 		a = &account{name: strings.Clone(name)}
@@ -129,40 +123,42 @@ func (x *Index) account(name string) *account {
 	return a
 }
 
-func (x *Index) tenantOf(i *interval) *tenant { return *x.byTenant.At(x.segments.At(i.segment).tenant) }
+func (x *shares) tenantOf(i *interval) *tenant {
+	return *x.byRef.At(x.spans.segments.At(i.segment).tenant)
+}
 
-func (x *Index) share(i *interval) *share { return &x.tenantOf(i).shares[i.arrived.kind()] }
+func (x *shares) of(i *interval) *share { return &x.tenantOf(i).shares[i.arrived.kind()] }
 
-// addToShare makes an interval the newest of its share.
-func (x *Index) addToShare(r intervalRef) {
-	i := x.intervals.At(r)
-	s := x.share(i)
+// add makes an interval the newest of its share.
+func (x *shares) add(r intervalRef) {
+	i := x.spans.intervals.At(r)
+	s := x.of(i)
 	i.older = s.newest
 	if s.newest == 0 {
 		s.oldest = r
 		x.oldest.Push(agedShare{s, i.arrived})
 	} else {
-		x.intervals.At(s.newest).newer = r
+		x.spans.intervals.At(s.newest).newer = r
 	}
 	s.newest = r
 	x.addUse(s, spanSize)
 }
 
-// removeFromShare removes an interval from its share.
-func (x *Index) removeFromShare(r intervalRef) {
-	i := x.intervals.At(r)
-	s := x.share(i)
+// remove removes an interval from its share.
+func (x *shares) remove(r intervalRef) {
+	i := x.spans.intervals.At(r)
+	s := x.of(i)
 	if i.newer == 0 {
 		s.newest = i.older
 	} else {
-		x.intervals.At(i.newer).older = i.older
+		x.spans.intervals.At(i.newer).older = i.older
 	}
 	if i.older != 0 {
-		x.intervals.At(i.older).newer = i.newer
+		x.spans.intervals.At(i.older).newer = i.newer
 	} else if s.oldest = i.newer; s.oldest == 0 {
 		x.oldest.Remove(x.oldest[s.inOldest])
 	} else {
-		x.oldest[s.inOldest].arrived = x.intervals.At(s.oldest).arrived
+		x.oldest[s.inOldest].arrived = x.spans.intervals.At(s.oldest).arrived
 		x.oldest.Fix(x.oldest[s.inOldest])
 	}
 	i.older, i.newer = 0, 0
@@ -170,16 +166,16 @@ func (x *Index) removeFromShare(r intervalRef) {
 }
 
 // setKind moves an interval to the share of another kind.
-func (x *Index) setKind(r intervalRef, k kind) {
-	if i := x.intervals.At(r); i.arrived.kind() != k {
-		x.removeFromShare(r)
+func (x *shares) setKind(r intervalRef, k kind) {
+	if i := x.spans.intervals.At(r); i.arrived.kind() != k {
+		x.remove(r)
 		i.arrived ^= 1
-		x.addToShare(r)
+		x.add(r)
 	}
 }
 
 // addUse counts a new span or session.
-func (x *Index) addUse(s *share, size int64) {
+func (x *shares) addUse(s *share, size int64) {
 	if s.count++; s.count == 1 {
 		size += shareSize
 		if len(s.account.shares) == 0 {
@@ -191,7 +187,7 @@ func (x *Index) addUse(s *share, size int64) {
 }
 
 // removeUse counts a removed span or session.
-func (x *Index) removeUse(s *share, size int64) {
+func (x *shares) removeUse(s *share, size int64) {
 	if s.count--; s.count == 0 {
 		size += shareSize
 	}
@@ -205,7 +201,7 @@ func (x *Index) removeUse(s *share, size int64) {
 }
 
 // changeSize changes the memory that a share uses.
-func (x *Index) changeSize(s *share, size int64) {
+func (x *shares) changeSize(s *share, size int64) {
 	s.size += size
 	s.account.size += size
 	x.sizes[s.kind] += size
@@ -218,55 +214,35 @@ func (x *Index) changeSize(s *share, size int64) {
 }
 
 // changeSegments changes the number of segments of a tenant. Those of both kinds count as stated.
-func (x *Index) changeSegments(t tenantRef, count int64) {
-	x.changeSize(&(*x.byTenant.At(t)).shares[stated], count*segmentSize)
+func (x *shares) changeSegments(t tenantRef, count int) {
+	if count != 0 {
+		x.changeSize(&(*x.byRef.At(t)).shares[stated], int64(count)*segmentSize)
+	}
 }
 
-// dropTenant removes a tenant if it has neither spans nor sessions.
-func (x *Index) dropTenant(t *tenant) {
+// release removes a tenant if it has neither spans nor sessions.
+func (x *shares) release(t *tenant) {
 	if t.shares[stated].count+t.shares[unstated].count == 0 {
 		delete(x.tenants, t.Tenant)
-		x.byTenant.Release(t.ref)
-		x.lastTenant = nil
+		x.byRef.Release(t.ref)
+		t.ref = 0 // a query may still know the tenant
+		x.last = nil
 		if t.account.tenants--; t.account.tenants == 0 {
 			delete(x.accounts, t.account.name)
 		}
 	}
 }
 
-// enforceLimits evicts until the index is within its limits.
-func (x *Index) enforceLimits() {
-	for x.count > x.limits.Spans || len(x.sessions) > x.limits.Spans || x.sizes[stated]+x.sizes[unstated] > x.maxBytes {
-		k := stated
-		if len(x.largest[stated]) == 0 || len(x.largest[unstated]) > 0 && x.sizes[unstated] > x.maxBytes/unstatedDivisor {
-			k = unstated
-		}
-		x.evict(x.largest[k][0].shares[0])
-	}
-}
+// total returns the estimated memory of the index.
+func (x *shares) total() int64 { return x.sizes[stated] + x.sizes[unstated] }
 
-// evict drops the oldest span or empty session of a share.
-func (x *Index) evict(s *share) {
-	if last := s.recent.Back(); last != nil {
-		if session := last.Value.(*session); len(session.tracks) == 0 && (s.oldest == 0 || session.touched <= x.intervals.At(s.oldest).arrived) {
-			x.dropSession(session)
-			return
-		}
+// first returns the share that must shrink first if the index has a limit of bytes.
+func (x *shares) first(limit int64) *share {
+	k := stated
+	if len(x.largest[stated]) == 0 || len(x.largest[unstated]) > 0 && x.sizes[unstated] > limit/unstatedDivisor {
+		k = unstated
 	}
-	oldest := s.oldest
-	if oldest == 0 { // its sessions have spans of other tenants: possible only with spans passed to Add directly
-		oldest = x.oldest[0].oldest
-	}
-	x.stats.Evicted++
-	x.drop(oldest, lostEvicted)
-}
-
-// sinceStart returns the time since the first arrival.
-func (x *Index) sinceStart(now time.Time) time.Duration {
-	if x.startedAt.IsZero() {
-		x.startedAt = now
-	}
-	return now.Sub(x.startedAt)
+	return x.largest[k][0].shares[0]
 }
 
 // Before and Place implement heap.Item.
