@@ -19,14 +19,16 @@ type spanTree struct {
 	nodes     []treeNode
 	begin     int       // of the nodes of the last part
 	last      []nodeKey // of each node of the last part
-	positions []int32   // a hash table of positions in last plus one
+	positions []int32   // a hash table of positions in last plus one, of the first nodes
+	placed    int       // number of these
 
 	firstChild, nextSibling, visitedBy []int32 // see assignOrder and cutCycles
 }
 
 // nodeKey is the part of a node that is needed until the tree is complete.
 type nodeKey struct {
-	hash    uint32
+	hash    uint32 // if the node is in positions
+	tenant  tenantRef
 	segment pcommon.SpanID
 }
 
@@ -34,7 +36,7 @@ func (tree *spanTree) reset() { tree.nodes = tree.nodes[:0] }
 
 // beginPart begins another part.
 func (tree *spanTree) beginPart() {
-	tree.begin, tree.last, tree.positions = len(tree.nodes), tree.last[:0], tree.positions[:0]
+	tree.begin, tree.last, tree.positions, tree.placed = len(tree.nodes), tree.last[:0], tree.positions[:0], 0
 }
 
 // treeNode is one span of a spanTree.
@@ -53,33 +55,44 @@ type treeNode struct {
 
 const none = -1
 
-// add returns the position in the tree of the span of an interval, which it adds if necessary.
+// add returns the position in the tree of the span of an interval, which it adds if necessary. The
+// caller adds an interval once per part, before ancestors.
 func (tree *spanTree) add(spans *spanTable, i *interval) int32 {
 	segment := &spans.segments.At(i.segment).spanKey
-	key := segment.inTrace(i.id)
-	hash := uint32(key.hash())
-	if at := tree.find(&key, hash); at != none {
-		return at
+	if i.sibling != 0 {
+		key := segment.inTrace(i.id)
+		if at := tree.find(&key, key.hash()); at != none {
+			return at
+		}
 	}
-	return tree.append(i, segment, hash)
+	return tree.append(i, segment)
+}
+
+func (tree *spanTree) append(i *interval, segment *spanKey) int32 {
+	tree.nodes = append(tree.nodes, treeNode{trace: segment.trace, id: i.id, parentID: i.parent, parent: none})
+	tree.last = append(tree.last, nodeKey{tenant: segment.tenant, segment: segment.id})
+	return int32(len(tree.nodes) - 1)
 }
 
 // addParent finds the parent of a node, or else its segment. It reports whether it copied that from
-// the index.
+// the index. The nodes before it have their parents.
 func (tree *spanTree) addParent(at int, spans *spanTable, tenant tenantRef) (added bool) {
 	node := &tree.nodes[at]
+	if node.parent = tree.recentParent(at); node.parent != none {
+		return false
+	}
 	for _, id := range [...]pcommon.SpanID{node.parentID, tree.last[at-tree.begin].segment} {
 		if id.IsEmpty() || id == node.id {
 			continue
 		}
 		key := spanKey{node.trace, id, tenant}
 		hash := key.hash()
-		if node.parent = tree.find(&key, uint32(hash)); node.parent != none {
+		if node.parent = tree.find(&key, hash); node.parent != none {
 			return false
 		}
 		if r := spans.findHashed(&key, hash); r != 0 {
 			i := spans.intervals.At(r)
-			parent := tree.append(i, &spans.segments.At(i.segment).spanKey, uint32(hash))
+			parent := tree.append(i, &spans.segments.At(i.segment).spanKey)
 			tree.nodes[at].parent = parent
 			return true
 		}
@@ -87,46 +100,57 @@ func (tree *spanTree) addParent(at int, spans *spanTable, tenant tenantRef) (add
 	return false
 }
 
-// find returns the position of a span of the last part, or none.
-func (tree *spanTree) find(key *spanKey, hash uint32) int32 {
-	if len(tree.positions) == 0 {
+// maxRecentSteps bounds the search in recentParent. A longer search costs as much as a lookup.
+const maxRecentSteps = 8
+
+// recentParent searches for the parent of a node: the previous node or one of its ancestors. This
+// usually succeeds, because spans are nested and are added by start.
+func (tree *spanTree) recentParent(at int) int32 {
+	node := &tree.nodes[at]
+	if at == tree.begin || node.parentID.IsEmpty() || node.parentID == node.id {
 		return none
 	}
-	for slot := tree.slot(hash); tree.positions[slot] != 0; slot = tree.slot(uint32(slot) + 1) {
-		at := tree.positions[slot] - 1
-		if tree.last[at].hash != hash {
-			continue
+	for recent, steps := int32(at-1), 0; recent != none && steps < maxRecentSteps; steps++ {
+		other := &tree.nodes[recent]
+		if other.id == node.parentID && other.trace == node.trace {
+			return recent
 		}
-		at += int32(tree.begin)
-		if node := &tree.nodes[at]; node.id == key.id && node.trace == key.trace {
+		recent = other.parent
+	}
+	return none
+}
+
+// find returns the position of a span of the last part, or none.
+func (tree *spanTree) find(key *spanKey, hash uint64) int32 {
+	tree.place()
+	for slot := tree.slot(uint32(hash)); len(tree.positions) > 0 && tree.positions[slot] != 0; slot = tree.slot(uint32(slot) + 1) {
+		last := tree.positions[slot] - 1
+		at := int32(tree.begin) + last
+		if node := &tree.nodes[at]; tree.last[last].hash == uint32(hash) && node.id == key.id && node.trace == key.trace {
 			return at
 		}
 	}
 	return none
 }
 
-// append adds a node for a span that has none.
-func (tree *spanTree) append(i *interval, segment *spanKey, hash uint32) int32 {
-	tree.nodes = append(tree.nodes, treeNode{trace: segment.trace, id: i.id, parentID: i.parent, parent: none})
-	tree.last = append(tree.last, nodeKey{hash, segment.id})
+// place adds the nodes to positions that are not there yet.
+func (tree *spanTree) place() {
 	if n := len(tree.last); 2*n > len(tree.positions) {
 		tree.positions = filled(tree.positions, max(64, 1<<bits.Len(uint(2*n))), 0)
-		for at := range tree.last {
-			tree.place(int32(at))
+		tree.placed = 0
+	}
+	for ; tree.placed < len(tree.last); tree.placed++ {
+		last, node := &tree.last[tree.placed], &tree.nodes[tree.begin+tree.placed]
+		if last.hash == 0 {
+			key := spanKey{node.trace, node.id, last.tenant}
+			last.hash = uint32(key.hash())
 		}
-	} else {
-		tree.place(int32(n - 1))
+		slot := tree.slot(last.hash)
+		for tree.positions[slot] != 0 {
+			slot = tree.slot(uint32(slot) + 1)
+		}
+		tree.positions[slot] = int32(tree.placed) + 1
 	}
-	return int32(len(tree.nodes) - 1)
-}
-
-// place adds a node of the last part to positions.
-func (tree *spanTree) place(at int32) {
-	slot := tree.slot(tree.last[at].hash)
-	for tree.positions[slot] != 0 {
-		slot = tree.slot(uint32(slot) + 1)
-	}
-	tree.positions[slot] = at + 1
 }
 
 // slot returns a slot of positions, whose number is a power of two.

@@ -9,6 +9,19 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
+// Copies of a span are one node.
+func TestCopiesAreOneNode(t *testing.T) {
+	x := newStore(Limits{Spans: 100, MaxAge: time.Hour})
+	x.add(on(1, 0, 0, 10), 0)
+	x.add(on(2, 1, 0, 10), 0)
+	x.add(on(2, 1, 0, 11), 0)
+	var tree spanTree
+	tree.beginPart()
+	for r, want := range []int32{0, 1, 1} {
+		assert.Equal(t, want, tree.add(x.spans, x.spans.intervals.At(intervalRef(r+1))))
+	}
+}
+
 // TestParents: the parent of a span, or else its segment, is found in the tree and in the index if
 // it has the same trace and tenant.
 func TestParents(t *testing.T) {
@@ -38,13 +51,14 @@ func TestParents(t *testing.T) {
 				tree.add(x.spans, segment)
 			}
 			at := tree.add(x.spans, c.span)
-			assert.Equal(t, at, tree.add(x.spans, c.span), "once")
 			added := tree.addParent(int(at), x.spans, x.shares.tenantOf(c.span).ref)
 			assert.Equal(t, c.parent != nil && !known, added, name)
 			if c.parent == nil {
 				assert.EqualValues(t, none, tree.nodes[at].parent, name)
 			} else {
 				assert.Equal(t, c.parent.id, tree.nodes[tree.nodes[at].parent].id, name)
+				key := x.spans.key(c.parent)
+				assert.Equal(t, tree.nodes[at].parent, tree.find(&key, key.hash()), name)
 			}
 		}
 	}
