@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/client"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.uber.org/zap"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/tenant"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
@@ -89,7 +89,7 @@ func (p *profilesProcessor) drop(ctx context.Context, h *heldMessage, o outcome,
 // bypassQueue forwards a message for which the queue has no memory, like forwardNow.
 func (p *profilesProcessor) bypassQueue(ctx context.Context, profiles pprofile.Profiles) error {
 	err := p.forwardNow(ctx, profiles)
-	if err != nil && !consumererror.IsPermanent(err) {
+	if err != nil && !collector.IsPermanent(err) {
 		p.queue.bypassRefused(time.Now())
 	}
 	return err

@@ -181,9 +181,9 @@ func (p *profilesProcessor) send(ctx context.Context, parts []pprofile.Profiles,
 			p.telemetry.countOutgoing(ctx, count, outcomeSent)
 			p.queue.accepted()
 			result.accepted, result.acceptedLater = true, len(result.remaining) > 0
-		case consumererror.IsPermanent(err) && isBatch && count > 1:
+		case collector.IsPermanent(err) && isBatch && count > 1:
 			result.add(p.send(ctx, separate([]pprofile.Profiles{part}), false))
-		case consumererror.IsPermanent(err):
+		case collector.IsPermanent(err):
 			p.telemetry.countOutgoing(ctx, count, outcomeRefused)
 			result.err = errors.Join(result.err, err)
 		default:

@@ -58,6 +58,21 @@ func TestRefusedForGoodAfterTheWait(t *testing.T) {
 	})
 }
 
+// The errors of several exporters of a pipeline are joined. That one of them rejects a message is no
+// reason to lose it for another one that is busy.
+func TestRejectedByOneAndRefusedByAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, "link: {wait: 1ms}")
+		h.sink.answer(errors.Join(consumererror.NewPermanent(errors.New("too large")), errors.New("sending queue is full")))
+		require.NoError(t, h.profiles.ConsumeProfiles(t.Context(), recorded()))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		assert.Equal(t, map[string]int64{"": 1}, h.counts("held_messages"))
+		h.sink.answer(nil)
+		h.received(1)
+	})
+}
+
 // When nothing more may wait, the sender hears that the next consumer takes nothing, and can send
 // the same again.
 func TestRefusedWithoutRoom(t *testing.T) {

@@ -12,11 +12,11 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/config/configoptional"
-	"go.opentelemetry.io/collector/consumer/consumererror"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/exporterhelper"
 	"go.opentelemetry.io/collector/exporter/exporterhelper/xexporterhelper"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
@@ -157,7 +157,7 @@ func (n *notQueued) Unwrap() error { return n.error }
 // envelope that push has dropped and counted; see convert.go.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) error {
 	for i, r := range requests {
-		if err := q.helper.Send(ctx, r); err != nil && !consumererror.IsPermanent(err) {
+		if err := q.helper.Send(ctx, r); err != nil && !collector.IsPermanent(err) {
 			return &notQueued{err, requests[i:]}
 		}
 	}

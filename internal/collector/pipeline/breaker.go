@@ -4,13 +4,10 @@ package pipeline
 
 import (
 	"context"
-	"reflect"
-	"slices"
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/collector/consumer/consumererror"
-
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/health"
 )
 
@@ -76,7 +73,7 @@ func (b *Breaker) change(s *health.Breaker, change func(*health.Breaker)) bool {
 // request, has ended.
 func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 	switch {
-	case err == nil || IsPermanent(err):
+	case err == nil || collector.IsPermanent(err):
 		if b.state.Load() != nil { // rarely true; a write on each call would make all cores contend for a cache line
 			b.state.Store(nil)
 		}
@@ -87,25 +84,4 @@ func (b *Breaker) Report(ctx context.Context, err error, now time.Time) {
 		opened.Failed(true, true, now)
 		b.state.Store(opened)
 	}
-}
-
-var permanent = reflect.TypeOf(consumererror.NewPermanent(nil))
-
-// IsPermanent reports whether a retry cannot succeed. The errors of several pipelines of a signal
-// are joined, and one busy pipeline is reason enough to retry, whereas consumererror.IsPermanent
-// reports true for any permanent error among them. Errors joined inside a permanent error do not
-// matter.
-func IsPermanent(err error) bool {
-	for err != nil && reflect.TypeOf(err) != permanent {
-		switch outer := err.(type) {
-		case interface{ Unwrap() []error }:
-			all := outer.Unwrap()
-			return len(all) > 0 && !slices.ContainsFunc(all, func(err error) bool { return !IsPermanent(err) })
-		case interface{ Unwrap() error }:
-			err = outer.Unwrap()
-		default:
-			return false
-		}
-	}
-	return err != nil
 }

@@ -150,7 +150,7 @@ func (p *Pipelines) Send(ctx context.Context, m Message) (o Outcome, reason stri
 	switch {
 	case err == nil:
 		return Accepted, ""
-	case IsPermanent(err):
+	case collector.IsPermanent(err):
 		p.logger.Warn("The pipeline rejected data permanently", zap.Stringer("signal", m.Signal), zap.Error(err))
 		return Rejected, ReasonPipeline
 	default:
