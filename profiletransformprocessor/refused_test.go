@@ -58,8 +58,8 @@ func TestRefusedForGoodAfterTheWait(t *testing.T) {
 	})
 }
 
-// The errors of several exporters of a pipeline are joined. That one of them rejects a message is no
-// reason to lose it for another one that is busy.
+// The errors of several exporters of a pipeline are joined. That one of them rejects a message is
+// no reason to lose it for another one that is busy.
 func TestRejectedByOneAndRefusedByAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := start(t, "link: {wait: 1ms}")

@@ -28,8 +28,8 @@
 //	telemetry.go   metrics
 //
 // Queues, storage and retries are exporterhelper's. It passes a request that failed to push again,
-// and keeps it in the storage until then. A request that waits for a retry occupies a consumer, so a
-// queue has more consumers than concurrent posts, and a limited number of requests waits: otherwise,
-// requests that Sentry never accepts would block the queue. internal/collector/health distinguishes
-// these from an outage.
+// and keeps it in the storage until then. A request that waits for a retry occupies a consumer, so
+// a queue has more consumers than concurrent posts, and a limited number of requests waits:
+// otherwise, requests that Sentry never accepts would block the queue. internal/collector/health
+// distinguishes these from an outage.
 package sentryexporter

@@ -41,9 +41,9 @@ type categoryQueue struct {
 // requests are in memory, even with a storage.
 const maxWaiting = 30
 
-// helper is exporterhelper's queue, with its consumers and retries. The exporters that exporterhelper
-// creates have this method, but their interface has only that of the signal, which converts each
-// message to one request. Here, a message has several.
+// helper is exporterhelper's queue, with its consumers and retries. The exporters that
+// exporterhelper creates have this method, but their interface has only that of the signal, which
+// converts each message to one request. Here, a message has several.
 type helper interface {
 	component.Component
 	Send(context.Context, xexporterhelper.Request) error
@@ -152,9 +152,9 @@ type notQueued struct {
 
 func (n *notQueued) Unwrap() error { return n.error }
 
-// enqueueAll adds requests to the queue, or sends them if there is none. It stops at the first error
-// that is not permanent, which is a *notQueued. A permanent error, without a queue, is that of an
-// envelope that push has dropped and counted; see convert.go.
+// enqueueAll adds requests to the queue, or sends them if there is none. It stops at the first
+// error that is not permanent, which is a *notQueued. A permanent error, without a queue, is that
+// of an envelope that push has dropped and counted; see convert.go.
 func (q *categoryQueue) enqueueAll(ctx context.Context, requests []*request) error {
 	for i, r := range requests {
 		if err := q.helper.Send(ctx, r); err != nil && !collector.IsPermanent(err) {
