@@ -3,6 +3,7 @@
 package sentryexporter
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"go.opentelemetry.io/collector/component/componentstatus"
 	"go.opentelemetry.io/collector/config/configoptional"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/httpclient"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -139,6 +141,46 @@ func TestMoreRefusedMessagesThanPlaces(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		assert.Equal(t, []int{100}, h.taken())
 	})
+}
+
+// TestSendersThatLeave: a request whose sender waits for the result, and leaves, no longer counts
+// as one that waits for a retry.
+func TestSendersThatLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := start(t, func(cfg *Config) {
+			cfg.Queue.Get().WaitForResult = true
+			cfg.Retry.InitialInterval, cfg.Retry.MaxInterval = time.Hour, time.Hour
+		})
+		h.sentry.Answer(func(*fakesentry.Request) fakesentry.Answer { return fakesentry.Answer{Status: 500} })
+		ctx, leave := context.WithCancel(t.Context())
+		q := h.started.queues[0]
+		for n := range 10 {
+			go func() {
+				_ = q.helper.Send(ctx, &request{Version: requestVersion, Count: 1, Envelopes: []envelope{backendChunk(n)}})
+			}()
+		}
+		synctest.Wait()
+		assert.EqualValues(t, 10, q.waiting.Load())
+		leave()
+		synctest.Wait()
+		assert.Zero(t, q.waiting.Load())
+	})
+}
+
+// TestRequestOfSeveralEnvelopes: after a failure, those before it are not sent again, and that one
+// of them was dropped is still reported.
+func TestRequestOfSeveralEnvelopes(t *testing.T) {
+	h := start(t, withoutQueue)
+	h.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+		return fakesentry.Answer{Status: []int{200, 400, 500, 503, 200}[min(r.Number, 5)-1]}
+	})
+	err := h.started.queues[0].helper.Send(t.Context(), &request{Count: 4, Envelopes: []envelope{
+		backendChunk(1), backendChunk(2), backendChunk(3), backendChunk(4),
+	}})
+	assert.ErrorContains(t, err, "response 400")
+	assert.True(t, collector.IsPermanent(err))
+	assert.Equal(t, []int{1, 3, 4}, h.taken())
+	assert.Len(t, h.sentry.Requests(), 6)
 }
 
 // TestOutageLosesNothing: while Sentry accepts nothing, also not an empty envelope, nothing is

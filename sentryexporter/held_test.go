@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/testkit/fakesentry"
 )
 
 const stackOfGo = "goroutine 1 [running]:\nmain.checkout()\n\t/app/shop.go:7 +0x1\n"
@@ -78,6 +79,25 @@ func TestFailuresOfGoInTwoSignals(t *testing.T) {
 			assert.Equal(t, stacks, strings.Count(e.eventsOf(trace)[0], `"stacktrace"`))
 		}
 		assert.Len(t, e.taken(sentry.ItemLog), 4)
+	})
+}
+
+// TestHeldEventIsRetried: it was decided before that it is not a duplicate.
+func TestHeldEventIsRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := startBoth(t, nil)
+		require.NoError(t, e.logs(logOfGo(1)))
+		failures := 0
+		e.sentry.Answer(func(r *fakesentry.Request) fakesentry.Answer {
+			if r.Envelope.Items[0].Header.Type != sentry.ItemEvent || failures == 2 {
+				return fakesentry.Answer{}
+			}
+			failures++
+			return fakesentry.Answer{Status: 500}
+		})
+		time.Sleep(2 * holdTime)
+		assert.Len(t, e.eventsOf(1), 1)
+		assert.Empty(t, e.counts(discarded))
 	})
 }
 
