@@ -333,8 +333,8 @@ func TestHoldOfManyFiles(t *testing.T) {
 	}
 }
 
-// A message that the next component refuses for now is forwarded again, unchanged, until hold::timeout
-// has passed once more. One that it rejects permanently is dropped.
+// A message that the next component refuses for now is forwarded again, unchanged, until
+// hold::timeout has passed once more. One that it rejects permanently is dropped.
 func TestHoldRetries(t *testing.T) {
 	for _, c := range []struct {
 		accepts time.Duration // after its first attempt

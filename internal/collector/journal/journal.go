@@ -178,7 +178,19 @@ func (j *Journal) Earlier(ctx context.Context, newestFirst bool) iter.Seq2[uint6
 	return func(yield func(uint64, Record) bool) {
 		upgraded := int64(0) // bytes in the queue
 		newer, skipped := bounds{j.newer.next, j.newer.next}, []uint64(nil)
-		for number := range j.numbers(newestFirst) {
+		kept := j.newer.next - j.newer.first
+		all := kept + j.earlier.next - j.earlier.first
+		for i := range all {
+			if newestFirst {
+				i = all - 1 - i
+			}
+			number := j.newer.first + i
+			if i >= kept {
+				number = j.earlier.first + i - kept
+				if j.newer.has(number) {
+					continue // it was, or will be, in the other range
+				}
+			}
 			r, version, err := j.get(ctx, number)
 			if errors.Is(err, errMissing) {
 				continue
@@ -220,27 +232,6 @@ func (j *Journal) Earlier(ctx context.Context, newestFirst bool) iter.Seq2[uint6
 			delete(j.present, number)
 		}
 		j.newer, j.loaded = newer, true
-	}
-}
-
-// numbers returns the numbers that records of earlier runs may have.
-func (j *Journal) numbers(newestFirst bool) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		ranges := []bounds{j.newer, j.earlier}
-		if newestFirst {
-			slices.Reverse(ranges)
-		}
-		for _, b := range ranges {
-			for i := range b.next - b.first {
-				number := b.first + i
-				if newestFirst {
-					number = b.next - 1 - i
-				}
-				if twice := b != j.newer && j.newer.has(number); !twice && !yield(number) {
-					return
-				}
-			}
-		}
 	}
 }
 

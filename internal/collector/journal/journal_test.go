@@ -300,9 +300,9 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestNewerRecords: after a downgrade, the records of the later version are reported once per start,
-// and a start reads no more than them, however many records have come and gone. After the upgrade,
-// they are read and removed like others.
+// TestNewerRecords: after a downgrade, the records of the later version are reported once per
+// start, and a start reads no more than them, however many records have come and gone. After the
+// upgrade, they are read and removed like others.
 func TestNewerRecords(t *testing.T) {
 	for _, newestFirst := range []bool{false, true} {
 		d := newDisk()
