@@ -48,7 +48,7 @@ func TestDamagedStorage(t *testing.T) {
 		next.send("1", "new", 10)
 		synctest.Wait()
 		next.close()
-		assert.Equal(t, map[string][]byte{"3": newer, "range": disk.values["range"]}, disk.values)
+		assert.Equal(t, map[string][]byte{"3": newer, "range": disk.values["range"], "range.newer": disk.values["range.newer"]}, disk.values)
 
 		disk.set(func(values map[string][]byte) { values["range"] = []byte("?") })
 		last := newBench(t, disk).run()
