@@ -22,7 +22,7 @@ import (
 func TestBurst(t *testing.T) {
 	messages, size, clients := 2400, 6400, []int{16, 64} // a tenth of 64 kB
 	if !testsize.Full() {
-		messages, clients = 600, clients[:1]
+		messages, clients = 300, clients[:1]
 	}
 	first := &heldMessage{parts: []pprofile.Profiles{recorded()}}
 	require.NoError(t, first.compress()) // the channels of the codec are not those of a bubble
