@@ -3,15 +3,11 @@
 package main
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
@@ -77,6 +73,9 @@ func (r *release) buildAgain(platforms []target) error {
 	}
 	defer os.RemoveAll(work)
 	sources := filepath.Join(work, "sources")
+	if err := os.Mkdir(sources, 0o755); err != nil {
+		return err
+	}
 	if err := copySources(sources); err != nil {
 		return err
 	}
@@ -96,56 +95,25 @@ func (r *release) buildAgain(platforms []target) error {
 	return nil
 }
 
-// copySources copies the sources of the programs, without tests, sources of the page and results of
-// earlier builds.
+// copySources copies the files that git knows or does not ignore, and the generated program.
 func copySources(to string) error {
-	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(top, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case entry.IsDir() && name != "." && (notSources[entry.Name()] || strings.HasPrefix(entry.Name(), ".") || filepath.Dir(name) == "dist"):
-			return filepath.SkipDir
-		case !entry.Type().IsRegular() || filepath.Dir(name) == "dist" && !generated.MatchString(name):
-			return nil
-		}
-		return copyFile(path, filepath.Join(to, name))
-	})
-}
-
-var (
-	notSources = map[string]bool{
-		"docs": true, "examples": true, "node_modules": true, "output": true, "packaging": true, "testdata": true, "testkit": true, "tools": true, "web": true,
-	}
-	generated = regexp.MustCompile(`\.go$|/go\.(mod|sum)$`)
-)
-
-func copyFile(from, to string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(to, text, 0o644)
+	list := `{ git ls-files -co --exclude-standard; ls dist/*.go dist/go.*; } | tar -cf - --ignore-failed-read -T - | tar -xf - -C "$1"`
+	command := exec.Command("sh", "-c", list, "sh", to)
+	command.Dir, command.Stderr = top, os.Stderr
+	return command.Run()
 }
 
 func equalFiles(one, other string) error {
-	a, err := os.ReadFile(one)
+	a, err := checksum(one)
 	if err != nil {
 		return err
 	}
-	b, err := os.ReadFile(other)
+	b, err := checksum(other)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(a, b) {
-		return fmt.Errorf("SHA-256 %x and %x", sha256.Sum256(a), sha256.Sum256(b))
+	if a != b {
+		return fmt.Errorf("SHA-256 %s and %s", a, b)
 	}
 	return nil
 }
