@@ -20,7 +20,7 @@ import (
 func BenchmarkReceive(b *testing.B) {
 	sources := slices.Concat(payload.Typical(typical), payload.Extreme(typical)[1:], recorded)
 	onEach(b, sources, func(b *testing.B, p payload.Payload) {
-		libraries := slices.DeleteFunc(rival.All(), func(l rival.Library) bool { return p.V1 && l.Profile == nil })
+		libraries := rival.All()
 		result := decodeAndMap(p)
 		contestants := []func(){func() { decodeAndMap(p) }, func() {
 			checkJSON(p.JSON)

@@ -17,7 +17,6 @@ var figures = []figure{
 	{"Receive", "encoding/json÷own", "the same in one pass", atLeast(7, 9)},
 	{"Receive", "goccy-pooled÷own", "goccy/go-json, with reused structs", atLeast(1.5, 2)},
 	{"Receive", "sonic-pooled÷own", "bytedance/sonic, with reused structs", atLeast(1.5, 2)},
-	{"Receive", "jx-columns÷own", "a hand-written decoder with go-faster/jx", atLeast(1.5, 2)},
 	{"Receive", "floor÷own", "", nothing},
 	{"Android", "translate÷gunzip", "an Android method trace of 3 MB, translated ÷ only gunzipped", atMost(2, 0)},
 	{"Android", "android_trace_log÷parse", "the Rust crate of Sentry's Relay ÷ this project's parser", atLeast(1, 0)},

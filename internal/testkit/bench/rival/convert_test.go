@@ -33,9 +33,6 @@ func TestSameResult(t *testing.T) {
 	for _, p := range payloads {
 		want := observe(own(t, p))
 		for _, library := range All() {
-			if p.V1 && library.Profile == nil {
-				continue
-			}
 			if p.MB() > 5 && library.Name != "encoding/json" {
 				continue // comparing its stacks takes seconds
 			}

@@ -17,7 +17,7 @@ import (
 type Library struct {
 	Name    string
 	Chunk   func(payload []byte) (*profile.Chunk, error)
-	Profile func(payload []byte) (*profile.Profile, error) // nil = chunks only
+	Profile func(payload []byte) (*profile.Profile, error)
 
 	unmarshal func([]byte, any) error // of items other than profiles, see items.go
 }
@@ -47,7 +47,7 @@ func library(name string, chunk func([]byte) (*Chunk, error), v1 func([]byte) (*
 // All returns the libraries for profiles. Those that can reuse memory do, and none accepts invalid
 // JSON except goccy.
 func All() []Library {
-	return []Library{TwoPass(), fresh("encoding/json", json.Unmarshal), pooled("goccy-pooled", goccy.Unmarshal), pooled("sonic-pooled", strictSonic), JX()}
+	return []Library{TwoPass(), fresh("encoding/json", json.Unmarshal), pooled("goccy-pooled", goccy.Unmarshal), pooled("sonic-pooled", strictSonic)}
 }
 
 // OnePass returns encoding/json and the fastest general libraries, for items other than profiles.
