@@ -54,7 +54,7 @@ type flameAnswer struct {
 	Minified     int64         `json:"minified,omitempty"`     // self weight of functions whose names are probably minified
 	Symbolicated bool          `json:"symbolicated,omitempty"` // true if some names come from symbol files
 	Top          []topLine     `json:"top,omitempty"`          // highest self weight first
-	Causes       []causeLine   `json:"causes,omitempty"`       // what takes the time, heaviest first; absent if the query changes stacks
+	Causes       []causeLine   `json:"causes,omitempty"`       // what takes the time, those in spans first, heaviest first; absent if the query changes stacks
 	Threads      []threadShare `json:"threads,omitempty"`      // heaviest first, at most 200; absent if the query selects a thread
 	Spans        []spanSamples `json:"spans,omitempty"`        // absent if the query selects a span or changes stacks
 }

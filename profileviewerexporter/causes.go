@@ -137,11 +137,17 @@ type causeID struct {
 type causeSum struct {
 	causeID
 	store.Sum
+	linked    int64 // weight in spans
 	estimated bool
 	slowest   *operations.Slow
 	lines     map[int64]int64
 	roots     map[operations.Name]int64
 }
+
+// inSpans is the part of the time in spans from which on a cause precedes those outside of spans, a
+// twentieth. A thread outside of spans may block in a function of the application, in a call that
+// its profiler does not see, for all of the time; it slows no operation.
+const inSpans = 20
 
 // causeLines returns the heaviest causes of a selection. Samples in a call, and in spans below it,
 // count for the call.
@@ -153,7 +159,7 @@ func (v *viewer) causeLines(s *selection, m *merged, bytes int, omissions *answe
 		}
 		return sums[id]
 	}
-	service, visited := s.profiles[0].Service, 0
+	service, visited, linked := s.profiles[0].Service, 0, int64(0)
 	places := map[timeline.Link]operations.Place{}
 	for part, more := range m.causes.parts {
 		place, known := places[part.link]
@@ -169,6 +175,10 @@ func (v *viewer) causeLines(s *selection, m *merged, bytes int, omissions *answe
 		}
 		sum := of(id)
 		sum.Samples, sum.Weight = sum.Samples+more.Samples, sum.Weight+more.Weight
+		if part.link != (timeline.Link{}) {
+			sum.linked += more.Weight
+			linked += more.Weight
+		}
 		sum.lines[part.line] += more.Weight
 		sum.roots[place.Root] += more.Weight
 	}
@@ -179,8 +189,14 @@ func (v *viewer) causeLines(s *selection, m *merged, bytes int, omissions *answe
 	for _, sum := range sums {
 		list = append(list, sum)
 	}
+	first := func(c *causeSum) int {
+		if c.cause < 0 || c.linked > 0 && c.linked >= linked/inSpans {
+			return 0
+		}
+		return 1
+	}
 	slices.SortFunc(list, func(a, b *causeSum) int {
-		return cmp.Or(cmp.Compare(b.Weight, a.Weight), byName(a.call, b.call), m.causes.compare(a.cause, b.cause))
+		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(b.Weight, a.Weight), byName(a.call, b.call), m.causes.compare(a.cause, b.cause))
 	})
 	list = list[:min(len(list), maxCauses)]
 	var out []causeLine
@@ -205,7 +221,7 @@ func (v *viewer) addCalls(s *selection, of func(causeID) *causeSum) {
 			}
 			sum := of(causeID{cause: -1, callee: operations.Callee(callee), call: f.Name})
 			sum.slowest = &f.Slowest[0]
-			if weight > sum.Weight {
+			if weight > 2*sum.Weight { // a sampled call has about the time of its spans
 				sum.Weight, sum.estimated = weight, true
 			}
 			if len(sum.roots) == 0 {

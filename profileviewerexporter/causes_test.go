@@ -47,6 +47,7 @@ func TestCauses(t *testing.T) {
 		timelinetest.Sample{Thread: 1, Stack: "main;reserve;java.util.concurrent.locks.LockSupport.park", Span: 7, At: at(65, 20)},
 		timelinetest.Sample{Thread: 2, Stack: "main;java.lang.Object.wait", At: at(0, 90)},
 		timelinetest.Sample{Thread: 1, Stack: "liblonely", At: at(85, 5)},
+		timelinetest.Sample{Thread: 3, Stack: "read_input", At: at(0, 90)},
 	)
 	span := func(id, parent byte, name string, kind ptrace.SpanKind, from, to uint64, key string) {
 		spans := spansOf("shop", 7, testSpan{id, parent, name, from, to})
@@ -70,6 +71,7 @@ func TestCauses(t *testing.T) {
 		"remote bank.Charge/Pay ≈ 300ms GET /",
 		"database SELECT orders 250ms ",
 		"wait reserve in java.util.concurrent.locks.LockSupport.park 200ms GET /",
+		"function read_input 900ms ",
 		"function liblonely 50ms ",
 	}, causesOf(h, "service=shop"))
 	assert.Equal(t, []string{

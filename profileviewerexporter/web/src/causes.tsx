@@ -13,6 +13,7 @@ export function Causes({ graph }: { graph: MergedGraph }) {
   const [all, setAll] = useState(false)
   const list = graph.causes ?? []
   if (list.length === 0) return null
+  const hasSpans = list.some((c) => c.operation)
   const heaviest = most(list, (c) => c.weight)
   return (
     <section class="causes" aria-labelledby="causes">
@@ -29,7 +30,7 @@ export function Causes({ graph }: { graph: MergedGraph }) {
               </td>
               <td class="name" data-title="Kind"><span class={'kind ' + c.kind}>{kinds[c.kind]}</span></td>
               <td class="text" data-title="What"><What cause={c} /></td>
-              <td class="name" data-title="In"><bdi>{c.operation}</bdi></td>
+              <td class="name" data-title="In">{c.operation ? <bdi>{c.operation}</bdi> : hasSpans && c.number !== undefined && <small>outside of spans</small>}</td>
             </tr>
           ))}
         </tbody>

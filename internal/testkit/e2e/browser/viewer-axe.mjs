@@ -8,6 +8,10 @@ export default async function (page, url) {
   const trace = overview.traces.find((t) => t.profiles > 0);
   const { span_list: spans } = await (await fetch(new URL(`/api/traces/${trace.id}`, url))).json();
   const span = spans.find((s) => s.samples > 0);
+  const operations = await (await fetch(new URL(`/api/operations?service=${encodeURIComponent(span.service)}&sort=-samples`, url))).json();
+  const { name, kind } = operations.operations[0];
+  const operation = new URLSearchParams({ service: span.service, operation: name, kind });
+  const { last } = await (await fetch(new URL(`/api/service?service=${encodeURIComponent(span.service)}`, url))).json();
   const views = [
     ['overview', '#/', '.listing tbody tr'],
     ['profile', `#/profile/${profile.id}`, 'canvas[data-boxes]'],
@@ -17,6 +21,10 @@ export default async function (page, url) {
     ['trace', `#/trace/${trace.id}?span=${span.id}`, 'canvas[data-boxes]'],
     ['compare', `#/compare?a=${profile.id}&b=${other.id}`, 'canvas[data-boxes]'],
     ['services', '#/services', '.listing tbody tr'],
+    ['service-causes', `#/service?service=${encodeURIComponent(span.service)}&until=${last}`, '.causes tbody tr'],
+    ['operations', `#/service?service=${encodeURIComponent(span.service)}&tab=operations`, '.listing tbody tr'],
+    ['operation', `#/service?${operation}`, '.parts + .causes, .parts + .note'],
+    ['operation-logs', `#/logs?${operation}`, '.chip'],
     ['logs', '#/logs', '.records li'],
     ['problems', '#/problems', 'h1:text-is("Problems")'],
   ];

@@ -36,7 +36,7 @@ export default async function (page, url) {
   const window = `${BigInt(service.last) - 3_600_000_000_000n}/${service.last}`;
   const compared = await api(`compare?service=merged&a=${window}&b=${window}&a_release=merged%401&b_release=merged%402&active=1`);
   await page.waitForSelector(`.sum[data-total="${compared.total}"]`);
-  const changed = compared.changes.filter((c) => c.after_self !== c.before_self);
+  const changed = compared.changes.filter((c) => c.after_self !== c.before_self && !c.self_chance);
   assert.deepEqual(await page.locator('.changed tbody .text button bdi').allTextContents(), changed.map((c) => c.name));
   assert.match(await page.locator('.changed tbody tr').first().innerText(), /^\s*[+−]/);
   await page.click('.changed tbody .text button >> nth=0'); // searches for the function
@@ -44,7 +44,20 @@ export default async function (page, url) {
   findings.push(...await checkView(page, url, 'service-compared', `#/service?service=merged&minutes=60&until=${service.last}&release=merged%402&with=release:merged%401`, '.changed tbody tr'));
   await open(`#/service?service=merged&minutes=1&until=${service.last}&with=before`);
   await page.waitForSelector('.changed tbody tr');
-  assert.match(await page.textContent('.sum'), /First \(the 1 minute before\): .* in 1 profile, .* Second \(the last 1 minute\): .* in 2 profiles/);
+  assert.match(await page.textContent('.sum'), /First \(the 1 minute before\): .* in 60 samples of 1 profile, .* Second \(the last 1 minute\): .* in 120 samples of 2 profiles/);
+
+  // A release compared with all others, and two selections that the user makes.
+  await open(`#/service?service=merged&minutes=60&until=${service.last}&with=release:merged@1`);
+  await page.waitForSelector('.changed tbody tr');
+  assert.match(await page.textContent('.sum'), /First \(merged@1\): .* in 60 samples .* Second \(other releases\): .* in 120 samples/);
+  await page.click('a.button:has-text("Compare…")');
+  await page.waitForSelector('[role=alert]'); // both sides are equal
+  await page.selectOption('.side >> nth=0 >> label:has-text("Release") select', 'merged@1');
+  await page.waitForSelector('.changed tbody tr');
+  assert.match(await page.textContent('.sum'), /First: .* in 60 samples of 1 profile, .* Second: .* in 120 samples of 2 profiles/);
+  await page.click('a.button:has-text("Swap")');
+  await page.waitForFunction(() => /First: .* in 120 samples/.test(document.querySelector('.sum')?.textContent ?? ''));
+  findings.push(...await checkView(page, url, 'compare-services', '#/compare?a_service=merged&a_release=merged%401&b_service=merged', '.changed tbody tr'));
 
   // The window moves with new profiles, unless a function is selected.
   await open('#/service?service=merged&minutes=60');

@@ -18,7 +18,7 @@ const windows = [
   { colorScheme: 'dark', size: { width: 390, height: 844 }, rules: colors },
 ];
 
-// checkView checks the view at the hash in both themes and in windows of three sizes, and takes a screenshot of each size. It
+// checkView checks the view at the hash in both themes and in windows of three sizes, and takes a screenshot of each. It
 // returns the findings, by view.
 export async function checkView(page, url, name, hash, ready) {
   mkdirSync(shots, { recursive: true });
@@ -39,7 +39,7 @@ export async function checkView(page, url, name, hash, ready) {
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${size.width} pixels`);
     const theme = await page.locator('.bar > button.quiet:last-child').boundingBox();
     assert.ok(theme.x >= 0 && theme.x + theme.width <= size.width, `${name}: the theme button is outside of ${size.width} pixels`);
-    if (colorScheme === 'light') await page.screenshot({ path: `${shots}${name}-${size.width}.png` });
+    await page.screenshot({ path: `${shots}${name}-${size.width}${colorScheme === 'dark' ? '-dark' : ''}.png` });
   }
   return findings;
 }

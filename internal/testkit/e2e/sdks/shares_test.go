@@ -31,6 +31,7 @@ func checkShares(t *testing.T, all []busy, profiles []*timeline.Profile) (shares
 	for _, selected := range ownThreads(profiles) {
 		for _, sample := range selected.profile.Selected(selected.filter) {
 			if function := running(selected.profile, sample, all); function != nil {
+				assert.False(t, selected.profile.Waits(sample.Stack), "%s is busy: graphs must not hide it as a wait", function.Function)
 				weights[function.Function] += float64(sample.Weight)
 				samples[function.Function] += sample.Count
 			}
