@@ -40,6 +40,8 @@ function comparedBy(q: URLSearchParams): string {
 function SideForm({ side, q, services }: { side: 'a' | 'b'; q: URLSearchParams; services: Service[] }) {
   const value = (part: string) => q.get(`${side}_${part}`) ?? ''
   const service = value('service')
+  const other = side === 'a' ? 'b' : 'a'
+  const othersRelease = q.get(other + '_service') === service && q.get(other + '_release') // which this side does not have
   const of = 'service=' + encodeURIComponent(service)
   const { value: s } = useApi<ServiceDetail>('service?' + of, 'profiles')
   const { value: operations } = useApi<Operations>(`operations?${of}&sort=name`, 'traces')
@@ -66,7 +68,7 @@ function SideForm({ side, q, services }: { side: 'a' | 'b'; q: URLSearchParams; 
     <fieldset class="side">
       <legend>{titles[side]}</legend>
       {choice('Service', service, services.map((x) => [x.name, x.name]), (name) => change({ service: name, release: undefined, operation: undefined, kind: undefined }))}
-      {choice('Release', value('release'), (s?.releases ?? []).filter((r) => r.name).map((r) => [r.name, `${r.name} (${r.profiles})`]), (release) => change({ release }), 'All')}
+      {choice('Release', value('release'), (s?.releases ?? []).filter((r) => r.name).map((r) => [r.name, `${r.name} (${r.profiles})`]), (release) => change({ release }), othersRelease ? 'All others' : 'All')}
       {choice('Operation', at >= 0 ? String(at) : value('operation'), sampled.map((o, i) => [String(i), o.name || '(no name)']),
         (i) => change({ operation: sampled[Number(i)]?.name, kind: i ? sampled[Number(i)]?.kind : undefined }), 'All')}
       {s && moment('From', from, (at) => `${at}/${to || s.last}`)}

@@ -49,7 +49,7 @@ export function ErrorView({ id, route }: { id: string; route: Route }) {
 function Releases({ list }: { list: ErrorDetail['releases'] }) {
   if (!list.some((r) => r.name)) return null
   return (
-    <section class="panel">
+    <section class="panel releases">
       <h2>Releases</h2>
       <table class="listing">
         <thead><tr><th scope="col" class="text">Release</th><th scope="col" class="number">Errors</th><th scope="col" class="number">First</th><th scope="col" class="number">Last</th></tr></thead>
