@@ -86,7 +86,7 @@ func (t *Translation) link(transaction *event.Transaction, spans ptrace.Traces) 
 	threads, main := t.androidThreads()
 	index.Add(func(yield func(spanlink.Span) bool) {
 		for span := range spanlink.Sentry.Spans(spans) {
-			span.Sessions, span.Program = []spanlink.Session{v1Session}, nil
+			span.Tenant, span.Sessions, span.Program = v1Session.Tenant, []spanlink.Session{v1Session}, nil
 			if threads != nil && span.Thread != "" && !threads[span.Thread] {
 				span.Thread = main
 				t.foreignThreads++

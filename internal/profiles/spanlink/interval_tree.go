@@ -141,8 +141,8 @@ func (e *treeEntry) summarize(all *intervals) {
 	}
 }
 
-// position returns the position of a key in a page: in a leaf, the position where it is or would be,
-// else the position of the entry that it belongs to.
+// position returns the position of a key in a leaf, where it is or would be, or else of the entry
+// that it belongs to.
 func (p *treePage) position(all *intervals, k treeKey) int {
 	if !p.isLeaf() {
 		return max(1, sort.Search(len(p.below), func(i int) bool { return k.less(p.below[i].first) })) - 1

@@ -12,8 +12,8 @@ import (
 
 // shares is what each tenant uses of the index, by number and estimated size of its spans and
 // sessions, and decides which of them is evicted first. A share is in the heaps and a tenant exists
-// while it has any. Each interval is in one share, of the tenant of its segment and of its own kind,
-// whose intervals form a list by arrival.
+// while it has any. Each interval is in one share, of the tenant of its segment and of its own
+// kind, whose intervals form a list by arrival.
 type shares struct {
 	spans    *spanTable
 	tenants  map[Tenant]*tenant

@@ -12,8 +12,8 @@ import (
 )
 
 // spanTable finds the intervals of spans by key. The intervals of a span form a circular list, and
-// all have the same parent and segment. The table refers to the newest one. A segment exists as long
-// as intervals refer to it.
+// all have the same parent and segment. The table refers to the newest one. A segment exists while
+// intervals refer to it.
 type spanTable struct {
 	intervals intervals
 	newest    *records.Table[intervalRef]
@@ -53,8 +53,8 @@ func (t *spanTable) findHashed(key *spanKey, hash uint64) intervalRef {
 	})
 }
 
-// add adds an interval of a span, in a segment of its trace. It returns none if the span already has
-// the interval.
+// add adds an interval of a span, in a segment of its trace. It returns none if the span already
+// has the interval.
 func (t *spanTable) add(key *spanKey, segment pcommon.SpanID, i interval) intervalRef {
 	hash := key.hash()
 	newest := t.findHashed(key, hash)

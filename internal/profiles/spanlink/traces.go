@@ -18,7 +18,7 @@ type Span struct {
 	ID, Parent pcommon.SpanID
 	Segment    pcommon.SpanID // its own ID if it is a segment; zero if not stated
 	Start, End uint64         // Unix nanoseconds
-	Sessions   []Session      // its session, once per way to identify it; empty if not stated. Valid only during the call
+	Sessions   []Session      // its session, of the same tenant, once per way to identify it; empty if not stated. Valid only during the call
 	Thread     string         // "" if not stated
 	OnMain     bool           // Thread is the main thread, see Keys.ThreadName
 	Program    *Session       // of its resource, see Keys.Program; nil if not stated

@@ -8,8 +8,9 @@ import "math/bits"
 // 8 bytes per record, without pointers. References have at most 26 bits.
 //
 // The table consists of parts that grow separately, by open addressing with linear probing, because
-// rehashing the whole table at once would take too long. Their number grows by one at a time (linear
-// hashing): if the lowest k bits of a hash are not the number of a part yet, the lowest k-1 bits are.
+// rehashing the whole table at once would take too long. Their number grows by one at a time
+// (linear hashing): if the lowest k bits of a hash are not yet the number of a part, the lowest k-1
+// bits are.
 type Table[R ~int32] struct {
 	hashOf func(R) uint64
 	parts  []part[R]
