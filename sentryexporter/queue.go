@@ -129,10 +129,11 @@ func (q *categoryQueue) queueSettings() exporter.Settings {
 	if len(name) > 0 {
 		set.ID = component.NewIDWithName(set.ID.Type(), strings.Join(name, "."))
 	}
-	set.Logger = q.logger
-	if q.storage() != nil {
-		set.Logger = countInterruptions(set.Logger, &q.interrupted)
+	interrupted := &q.interrupted
+	if q.storage() == nil {
+		interrupted = nil
 	}
+	set.Logger = newHelperLog(set.Logger, q.logger, interrupted)
 	return set
 }
 
