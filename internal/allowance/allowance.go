@@ -19,8 +19,8 @@ type Allowance struct {
 // Of returns an allowance of n.
 func Of(n int) Allowance { return Allowance{left: n} }
 
-// Lazily returns an allowance of n plus a multiple of a size that is slow to compute. It is computed
-// when n is used up, which is rare.
+// Lazily returns an allowance of n plus a multiple of a size, which is slow to compute: it is
+// computed when n is used up, which is rare.
 func Lazily(n, times int, size func() int) Allowance { return Allowance{n, times, size} }
 
 // Spend uses n. It reports false, and uses nothing, if less is left.

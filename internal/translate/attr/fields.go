@@ -130,10 +130,11 @@ func (t *Taker[T]) Take(into *T, key string, value pcommon.Value, scratch *Scrat
 	return ok
 }
 
-// TakeMembers sets the fields with the names of members. It is the inverse of PutMembers.
-func TakeMembers[T any](into *T, table *event.Table[T], m pcommon.Map, scratch *Scratch) {
+// TakeMembers sets the fields with the names of members. It is the inverse of PutMembers. Without
+// rest, it ignores fields that are only carried.
+func TakeMembers[T any](into *T, table *event.Table[T], m pcommon.Map, scratch *Scratch, rest bool) {
 	for name, value := range m.All() {
-		table.Set(into, name, scratch.source(value))
+		table.Set(into, name, scratch.source(value), rest)
 	}
 }
 

@@ -37,9 +37,14 @@ func (l *Lists) AppendThreads(dst []byte) []byte {
 	return appendMaps(dst, l.Attributes, semconv.SentryThreads, inThread)
 }
 
+// AppendStacktrace appends the stack of the message.
+func (l *Lists) AppendStacktrace(dst []byte, key string) []byte {
+	return appendStacktrace(dst, key, valueOf(l.Attributes, semconv.SentryStacktrace))
+}
+
 // Thrown returns type and value of the thrown exception, the last one in the list.
 func (l *Lists) Thrown() (thrown event.Exception) {
-	for m := range attr.Maps(list(l.Attributes, semconv.SentryExceptions)) {
+	for m := range attr.Maps(valueOf(l.Attributes, semconv.SentryExceptions)) {
 		thrown.Type, thrown.Value = attr.TextOf(m, "type"), attr.TextOf(m, "value")
 	}
 	return thrown
@@ -47,7 +52,7 @@ func (l *Lists) Thrown() (thrown event.Exception) {
 
 // appendMaps appends the maps of a list to the list at the end of dst.
 func appendMaps(dst []byte, in pcommon.Map, key string, members kinds) []byte {
-	for m := range attr.Maps(list(in, key)) {
+	for m := range attr.Maps(valueOf(in, key)) {
 		dst = appendMap(dst, m, members)
 	}
 	return dst
@@ -92,12 +97,10 @@ func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
 		return dst
 	}
 	dst = append(jsonscan.AppendKey(dst, name), '[')
-	frames := value.Slice()
-	n := frames.Len()
-	tree := n > 0 && hasParent(frames.At(0)) && hasParent(frames.At(n-1)) // as event.Stacktrace.IsTree
-	for i := range n {
+	frames, tree := value.Slice(), isTree(value)
+	for i := range frames.Len() {
 		if !tree {
-			i = n - 1 - i
+			i = frames.Len() - 1 - i
 		}
 		if frame := frames.At(i); frame.Type() == pcommon.ValueTypeMap {
 			dst = appendMap(dst, frame.Map(), inFrame)
@@ -106,21 +109,13 @@ func appendFrames(dst []byte, name string, value pcommon.Value) []byte {
 	return append(dst, ']')
 }
 
-func hasParent(frame pcommon.Value) bool {
-	if frame.Type() != pcommon.ValueTypeMap {
-		return false
-	}
-	parent, ok := frame.Map().Get(memberParent)
-	return ok && parent.Type() == pcommon.ValueTypeInt
-}
-
 // appendStacktrace appends a member with frames, which Sentry requires.
 func appendStacktrace(dst []byte, name string, value pcommon.Value) []byte {
 	if value.Type() != pcommon.ValueTypeMap {
 		return dst
 	}
 	dst = append(jsonscan.AppendKey(dst, name), '{')
-	if list, ok := value.Map().Get(memberFrames); !ok || list.Type() != pcommon.ValueTypeSlice {
+	if valueOf(value.Map(), memberFrames).Type() != pcommon.ValueTypeSlice {
 		dst = append(dst, `"frames":[]`...)
 	}
 	return appendMembers(dst, value.Map(), inStacktrace)

@@ -3,7 +3,7 @@
 package exception
 
 import (
-	"slices"
+	"math"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
@@ -108,14 +108,25 @@ type Thread struct {
 // Stack is a stack in OTLP's order: the innermost frame comes first, or the frames are a tree.
 type Stack struct {
 	event.Stacktrace
-	Maps []pcommon.Map // of the frames
-	Tree bool
+	Maps    []pcommon.Map // of the frames
+	Tree    bool
+	Omitted int // frames beyond the limit
 }
 
-// Chain returns the exceptions of an event, the thrown one last.
-func Chain(attrs pcommon.Map) (chain []Exception) {
-	for m := range attr.Maps(list(attrs, semconv.SentryExceptions)) {
-		x := Exception{Map: m, Stack: stackOf(m, memberStacktrace)}
+// Limits bound the memory of readers: a frame takes four bytes of a message, and 400 in memory.
+type Limits struct{ Exceptions, Threads, Frames int } // Frames of each stack
+
+// Unlimited is for readers that write names into all frames.
+var Unlimited = Limits{math.MaxInt, math.MaxInt, math.MaxInt}
+
+// Chain returns the last exceptions of an event, the thrown one last.
+func Chain(attrs pcommon.Map, most Limits) (chain []Exception) {
+	all, i := valueOf(attrs, semconv.SentryExceptions), 0
+	for m := range attr.Maps(all) {
+		if i++; i <= all.Slice().Len()-most.Exceptions {
+			continue
+		}
+		x := Exception{Map: m, Stack: stackOf(m, memberStacktrace, most)}
 		read(m, event.Exceptions, &x.Exception)
 		if mechanism, ok := m.Get(memberMechanism); ok && mechanism.Type() == pcommon.ValueTypeMap {
 			x.Mechanism = &event.Mechanism{}
@@ -126,10 +137,13 @@ func Chain(attrs pcommon.Map) (chain []Exception) {
 	return chain
 }
 
-// Threads returns the threads of an event.
-func Threads(attrs pcommon.Map) (threads []Thread) {
-	for m := range attr.Maps(list(attrs, semconv.SentryThreads)) {
-		t := Thread{Stack: stackOf(m, memberStacktrace)}
+// Threads returns the first threads of an event.
+func Threads(attrs pcommon.Map, most Limits) (threads []Thread) {
+	for m := range attr.Maps(valueOf(attrs, semconv.SentryThreads)) {
+		if len(threads) == most.Threads {
+			break
+		}
+		t := Thread{Stack: stackOf(m, memberStacktrace, most)}
 		read(m, event.EventThreads, &t.EventThread)
 		threads = append(threads, t)
 	}
@@ -137,7 +151,9 @@ func Threads(attrs pcommon.Map) (threads []Thread) {
 }
 
 // MessageStack returns the stack of the message of an event, or nil.
-func MessageStack(attrs pcommon.Map) *Stack { return stackOf(attrs, semconv.SentryStacktrace) }
+func MessageStack(attrs pcommon.Map, most Limits) *Stack {
+	return stackOf(attrs, semconv.SentryStacktrace, most)
+}
 
 // HasLists reports whether attributes have the exceptions of an event, or the stack of its message.
 func HasLists(attrs pcommon.Map) bool {
@@ -146,38 +162,39 @@ func HasLists(attrs pcommon.Map) bool {
 	return chain || stack
 }
 
-func stackOf(in pcommon.Map, key string) *Stack {
+func stackOf(in pcommon.Map, key string, most Limits) *Stack {
 	value, ok := in.Get(key)
 	if !ok || value.Type() != pcommon.ValueTypeMap {
 		return nil
 	}
-	s := &Stack{}
-	read(value.Map(), event.Stacktraces, &s.Stacktrace)
-	for m := range attr.Maps(list(value.Map(), memberFrames)) {
+	frames := valueOf(value.Map(), memberFrames)
+	s := &Stack{Tree: isTree(frames)}
+	for m := range attr.Maps(frames) {
+		if len(s.Frames) == most.Frames {
+			s.Omitted++
+			continue
+		}
 		s.Maps, s.Frames = append(s.Maps, m), append(s.Frames, event.EventFrame{})
 		read(m, event.Frames, &s.Frames[len(s.Frames)-1])
 	}
-	s.Tree = s.IsTree()
 	return s
 }
 
-// Sent returns the stack in Sentry's order.
-func (s *Stack) Sent() *event.Stacktrace {
-	if s == nil {
-		return nil
+// isTree is event.Stacktrace.IsTree for a list.
+func isTree(frames pcommon.Value) bool {
+	if frames.Type() != pcommon.ValueTypeSlice || frames.Slice().Len() == 0 {
+		return false
 	}
-	sent := s.Stacktrace
-	if !s.Tree {
-		sent.Frames = slices.Clone(s.Frames)
-		slices.Reverse(sent.Frames)
+	hasParent := func(frame pcommon.Value) bool {
+		return frame.Type() == pcommon.ValueTypeMap && valueOf(frame.Map(), memberParent).Type() == pcommon.ValueTypeInt
 	}
-	return &sent
+	return hasParent(frames.Slice().At(0)) && hasParent(frames.Slice().At(frames.Slice().Len()-1))
 }
 
 // Names returns the functions of a frame by a symbol file, innermost first. It reports false if no
 // symbol file has names for it.
 func Names(frame pcommon.Map) (functions []event.EventFrame, ok bool) {
-	named := list(frame, Symbolicated)
+	named := valueOf(frame, Symbolicated)
 	for m := range attr.Maps(named) {
 		functions = append(functions, event.EventFrame{})
 		read(m, event.Frames, &functions[len(functions)-1])
@@ -185,12 +202,12 @@ func Names(frame pcommon.Map) (functions []event.EventFrame, ok bool) {
 	return functions, named.Type() == pcommon.ValueTypeSlice
 }
 
-// read sets the fields of an object, except for those with a structure of their own.
+// read sets the fields of an object that code uses, except for those with a structure of their own.
 func read[T any](m pcommon.Map, table *event.Table[T], into *T) {
-	attr.TakeMembers(into, table, m, &attr.Scratch{})
+	attr.TakeMembers(into, table, m, &attr.Scratch{}, false)
 }
 
-func list(in pcommon.Map, key string) pcommon.Value {
+func valueOf(in pcommon.Map, key string) pcommon.Value {
 	if value, ok := in.Get(key); ok {
 		return value
 	}

@@ -5,6 +5,8 @@ package exception
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +17,8 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
-// TestThereAndBack: both readers return what the writer was given, for the events of all cases.
+// TestThereAndBack: the JSON has what the writer was given, and the reader returns the fields that
+// code uses, for the events of all cases.
 func TestThereAndBack(t *testing.T) {
 	payloads := []string{`{"exception":[{"type":"MXHangDiagnostic","thread_id":7,"stacktrace":{"registers":{"rip":"0x1"},"frames":[
 		{"function":"main","parent_index":-1,"sample_count":10,"image_addr":"0x10","vars":{"a":[1]}},{"function":"slow","parent_index":0}]}}],
@@ -40,20 +43,20 @@ func TestThereAndBack(t *testing.T) {
 		}
 		attrs := pcommon.NewMap()
 		Put(attrs, sent)
-		back := &event.ErrorEvent{Stacktrace: MessageStack(attrs).Sent()}
-		for _, x := range Chain(attrs) {
-			x.Stacktrace = x.Stack.Sent()
+		want := &event.ErrorEvent{Exceptions: sent.Exceptions, Threads: sent.Threads, Stacktrace: sent.Stacktrace}
+		assert.JSONEq(t, string(event.Events.Append(nil, want)), string(event.Events.Append(nil, &event.ErrorEvent{Lists: &Lists{attrs}})))
+
+		back := &event.ErrorEvent{Stacktrace: inOrder(MessageStack(attrs, Unlimited))}
+		for _, x := range Chain(attrs, Unlimited) {
+			x.Stacktrace = inOrder(x.Stack)
 			back.Exceptions = append(back.Exceptions, x.Exception)
 		}
-		for _, thread := range Threads(attrs) {
-			thread.Stacktrace = thread.Stack.Sent()
+		for _, thread := range Threads(attrs, Unlimited) {
+			thread.Stacktrace = inOrder(thread.Stack)
 			back.Threads = append(back.Threads, thread.EventThread)
 		}
-		want := &event.ErrorEvent{Exceptions: sent.Exceptions, Threads: sent.Threads, Stacktrace: sent.Stacktrace}
-		assert.JSONEq(t, string(event.Events.Append(nil, want)), string(event.Events.Append(nil, back)))
-
-		direct := &event.ErrorEvent{Stacktrace: sent.Stacktrace, Lists: &Lists{attrs}}
-		assert.JSONEq(t, string(event.Events.Append(nil, want)), string(event.Events.Append(nil, direct)))
+		withoutRest(want)
+		assert.Equal(t, want, back)
 		if len(sent.Exceptions) > 0 {
 			read++
 			thrown := sent.Exceptions[len(sent.Exceptions)-1]
@@ -62,6 +65,60 @@ func TestThereAndBack(t *testing.T) {
 		}
 	}
 	require.Greater(t, read, 10)
+}
+
+// TestLimits: the last exceptions, the first threads and the first frames are read, others are not.
+func TestLimits(t *testing.T) {
+	attrs := pcommon.NewMap()
+	stack := &event.Stacktrace{Frames: make([]event.EventFrame, 7)}
+	e := &event.ErrorEvent{Exceptions: make([]event.Exception, 5), Threads: make([]event.EventThread, 5), Stacktrace: stack}
+	for i := range 5 {
+		e.Exceptions[i] = event.Exception{Type: strconv.Itoa(i), Stacktrace: stack}
+		e.Threads[i] = event.EventThread{ID: strconv.Itoa(i), Stacktrace: stack}
+	}
+	Put(attrs, e)
+	most := Limits{Exceptions: 2, Threads: 3, Frames: 4}
+	chain, threads := Chain(attrs, most), Threads(attrs, most)
+	require.Len(t, chain, 2)
+	require.Len(t, threads, 3)
+	assert.Equal(t, []string{"3", "4", "0"}, []string{chain[0].Type, chain[1].Type, threads[0].ID})
+	for _, s := range []*Stack{chain[0].Stack, threads[0].Stack, MessageStack(attrs, most)} {
+		assert.Len(t, s.Frames, 4)
+		assert.Len(t, s.Maps, 4)
+		assert.Equal(t, 3, s.Omitted)
+	}
+}
+
+func inOrder(s *Stack) *event.Stacktrace {
+	if s == nil {
+		return nil
+	}
+	if !s.Tree {
+		slices.Reverse(s.Frames)
+	}
+	return &s.Stacktrace
+}
+
+func withoutRest(e *event.ErrorEvent) {
+	stacks := []*event.Stacktrace{e.Stacktrace}
+	for i := range e.Exceptions {
+		x := &e.Exceptions[i]
+		x.Rest, stacks = nil, append(stacks, x.Stacktrace)
+		if x.Mechanism != nil {
+			x.Mechanism.Rest = nil
+		}
+	}
+	for i := range e.Threads {
+		e.Threads[i].Rest, stacks = nil, append(stacks, e.Threads[i].Stacktrace)
+	}
+	for _, stack := range stacks {
+		if stack != nil {
+			stack.Rest = nil
+			for i := range stack.Frames {
+				stack.Frames[i].Rest = nil
+			}
+		}
+	}
 }
 
 // TestReported: an exception is read as reported and as symbolicated, and only texts that change

@@ -85,11 +85,9 @@ func (e *logExporter) fields(out *event.ErrorEvent, attrs pcommon.Map) {
 			out.Message.Template = value.AsString()
 		case semconv.SentryMessageParameters:
 			out.Message.Params = e.scratch.JSON(value)
-		case semconv.SentryExceptions, semconv.SentryThreads: // see e.lists
+		case semconv.SentryExceptions, semconv.SentryThreads, semconv.SentryStacktrace: // see e.lists
 		case semconv.SentryBreadcrumbs:
 			out.Breadcrumbs = tosentry.AppendCrumbs(out.Breadcrumbs[:0], value, &e.scratch)
-		case semconv.SentryStacktrace:
-			out.Stacktrace = exception.MessageStack(attrs).Sent()
 		case semconv.SentryContextTrace:
 			out.Trace.Rest = tosentry.AppendMembers(out.Trace.Rest[:0], value, &e.scratch)
 		case semconv.ThreadID:

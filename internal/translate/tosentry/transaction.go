@@ -224,7 +224,7 @@ func AppendCrumbs(all []event.Breadcrumb, list pcommon.Value, scratch *attr.Scra
 	for m := range attr.Maps(list) {
 		all = append(all, event.Breadcrumb{})
 		crumb := &all[len(all)-1]
-		attr.TakeMembers(crumb, event.Breadcrumbs, m, scratch)
+		attr.TakeMembers(crumb, event.Breadcrumbs, m, scratch, true)
 		if at, ok := m.Get("time_unix_nano"); ok && at.Type() == pcommon.ValueTypeInt && at.Int() > 0 {
 			crumb.Timestamp = jsonscan.Timestamp{UnixNano: uint64(at.Int()), Set: true}
 		}

@@ -23,6 +23,9 @@ const (
 	maxFrames = 250
 )
 
+// limits of the lists. Processes have a few hundred threads.
+var limits = exception.Limits{Exceptions: maxExceptions, Threads: 1000, Frames: maxFrames}
+
 // thrown is an exception of a chain.
 type thrown struct {
 	kind, message string
@@ -49,12 +52,12 @@ type frame struct {
 
 // chainOf returns the exceptions of an error, the thrown one first.
 func chainOf(attributes pcommon.Map) []thrown {
-	if chain := exception.Chain(attributes); len(chain) > 0 {
+	if chain := exception.Chain(attributes, limits); len(chain) > 0 {
 		return structured(chain, attributes)
 	}
 	texts := exception.Read(attributes)
 	first := thrown{kind: texts.Type, message: texts.Message}
-	if first.addStack(exception.MessageStack(attributes)); len(first.frames) > 0 { // a message
+	if first.addStack(exception.MessageStack(attributes, limits)); len(first.frames) > 0 { // a message
 		return []thrown{first}
 	}
 	trace, ok := stacktext.Parse(texts.Stacktrace, stacktext.Unknown)
@@ -102,7 +105,7 @@ func (f *frame) guessInApp(library string) {
 // structured returns the exceptions of an event. A thrown exception without a stack has that of its
 // thread: native crashes have no other.
 func structured(list []exception.Exception, attributes pcommon.Map) (chain []thrown) {
-	for i := range min(len(list), maxExceptions) {
+	for i := range list {
 		e := &list[len(list)-1-i]
 		one := thrown{kind: e.Type, message: e.Value}
 		if class := text(e.Map, exception.Symbolicated); class != "" {
@@ -115,7 +118,7 @@ func structured(list []exception.Exception, attributes pcommon.Map) (chain []thr
 		chain = append(chain, one)
 	}
 	if first := &list[len(list)-1]; len(chain[0].frames) == 0 {
-		for _, thread := range exception.Threads(attributes) {
+		for _, thread := range exception.Threads(attributes, limits) {
 			if thread.Stack != nil && thread.Threw(&first.Exception) {
 				chain[0].addStack(thread.Stack)
 				break
@@ -129,7 +132,7 @@ func (e *thrown) addStack(stack *exception.Stack) {
 	if stack == nil {
 		return
 	}
-	e.tree = stack.Tree
+	e.tree, e.omitted = stack.Tree, stack.Omitted
 	depths := make([]int, len(stack.Frames)) // after the frame, in a tree
 	for i := range stack.Frames {
 		f := &stack.Frames[i]

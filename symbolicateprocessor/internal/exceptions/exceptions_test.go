@@ -139,12 +139,9 @@ func text(attrs pcommon.Map, key string) string {
 }
 
 // sent returns the exceptions that the exporter sends to Sentry.
-func sent(attrs pcommon.Map) (chain []event.Exception) {
-	for _, e := range exception.Chain(attrs) {
-		e.Stacktrace = e.Stack.Sent()
-		chain = append(chain, e.Exception)
-	}
-	return chain
+func sent(attrs pcommon.Map) []event.Exception {
+	e, _ := event.DecodeEvent(event.Events.Append(nil, &event.ErrorEvent{Lists: &exception.Lists{Attributes: attrs}}))
+	return e.Exceptions
 }
 
 func TestJavaScriptOfSentry(t *testing.T) {
@@ -401,6 +398,6 @@ func TestMessage(t *testing.T) {
 	assert.Equal(t, "ok", text(attrs, "symbolication.status"))
 	_, named := frame.Get("symbolicated")
 	assert.True(t, named)
-	assert.Equal(t, "r.add", exception.MessageStack(attrs).Frames[0].Function, "Sentry gets raw frames")
+	assert.Equal(t, "r.add", exception.MessageStack(attrs, exception.Unlimited).Frames[0].Function, "Sentry gets raw frames")
 	assert.Empty(t, Logs(logs, shop{t})(), "once")
 }

@@ -21,7 +21,7 @@ import (
 // returns the texts with these names, and reports whether there are any.
 func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, changed bool) {
 	var chain []event.Exception
-	for _, e := range exception.Chain(attrs) {
+	for _, e := range exception.Chain(attrs, exception.Unlimited) {
 		thrown := strings.TrimPrefix(e.Module+"."+e.Type, ".")
 		e.Stacktrace = w.stack(s, e.Stack, thrown, &changed)
 		if class, ok := w.class(s, thrown); ok {
@@ -32,12 +32,12 @@ func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, cha
 		chain = append(chain, e.Exception)
 	}
 	var threads []event.EventThread
-	for _, t := range exception.Threads(attrs) {
+	for _, t := range exception.Threads(attrs, exception.Unlimited) {
 		t.Stacktrace = w.stack(s, t.Stack, "", &changed)
 		threads = append(threads, t.EventThread)
 	}
 	inMessage := false
-	if stack := w.stack(s, exception.MessageStack(attrs), "", &inMessage); inMessage {
+	if stack := w.stack(s, exception.MessageStack(attrs, exception.Unlimited), "", &inMessage); inMessage {
 		changed = true
 		text := event.FramesText(stack, s.platform)
 		w.changes = append(w.changes, func() { exception.SymbolicateMessage(attrs, text) })

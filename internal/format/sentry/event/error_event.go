@@ -43,16 +43,18 @@ type ErrorEvent struct {
 	DebugMeta   DebugMeta
 	Rest        []NamedValue
 
-	// Lists writes the exceptions and the threads in place of Exceptions and Threads. nil = these.
+	// Lists writes in place of Exceptions, Stacktrace and Threads. nil = these.
 	Lists ListWriter
 
 	discard.Tally // of a transaction, Lost counts its spans
 }
 
-// ListWriter appends the elements of the lists of exceptions and of threads.
+// ListWriter appends the elements of the lists of exceptions and of threads, and the stack of a
+// message with its key.
 type ListWriter interface {
 	AppendExceptions(dst []byte) []byte
 	AppendThreads(dst []byte) []byte
+	AppendStacktrace(dst []byte, key string) []byte
 }
 
 // TransactionInfo states where the name of a transaction comes from.
@@ -175,10 +177,10 @@ var Events = newTable("", func(e *ErrorEvent) *[]NamedValue { return &e.Rest }, 
 			return Messages.Append(jsonscan.AppendKey(dst, key), &e.Message)
 		},
 	},
-	listed(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException), ListWriter.AppendExceptions).
+	listed(values("exception", Exceptions, func(e *ErrorEvent) *[]Exception { return &e.Exceptions }, (*Exception).isException), inValues(ListWriter.AppendExceptions)).
 		or("sentry.interfaces.Exception"),
-	stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }),
-	listed(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil), ListWriter.AppendThreads),
+	listed(stacktrace(func(e *ErrorEvent) **Stacktrace { return &e.Stacktrace }), ListWriter.AppendStacktrace),
+	listed(values("threads", EventThreads, func(e *ErrorEvent) *[]EventThread { return &e.Threads }, nil), inValues(ListWriter.AppendThreads)),
 	carried[ErrorEvent](KindObject, "template").or("sentry.interfaces.Template"),
 	object("contexts", eventContexts, func(e *ErrorEvent) *ErrorEvent { return e }).or("sentry.interfaces.Contexts"),
 )...)
@@ -189,16 +191,22 @@ var eventContexts = newTable("contexts", func(e *ErrorEvent) *[]NamedValue { ret
 
 func (r row[T]) or(aliases ...string) row[T] { r.aliases = append(r.aliases, aliases...); return r }
 
-// listed makes a row write the list from e.Lists, if there is one.
-func listed(r row[ErrorEvent], appendList func(ListWriter, []byte) []byte) row[ErrorEvent] {
+// listed makes a row write from e.Lists, if there are any.
+func listed(r row[ErrorEvent], from func(l ListWriter, dst []byte, key string) []byte) row[ErrorEvent] {
 	own := r.write
 	r.write = func(dst []byte, key string, e *ErrorEvent) []byte {
 		if e.Lists == nil {
 			return own(dst, key, e)
 		}
-		return appendValues(dst, key, func(dst []byte) []byte { return appendList(e.Lists, dst) })
+		return from(e.Lists, dst, key)
 	}
 	return r
+}
+
+func inValues(elements func(ListWriter, []byte) []byte) func(l ListWriter, dst []byte, key string) []byte {
+	return func(l ListWriter, dst []byte, key string) []byte {
+		return appendValues(dst, key, func(dst []byte) []byte { return elements(l, dst) })
+	}
 }
 
 // DecodeEvent decodes the payload of an "event" or "feedback" item. The error is a *discard.Error.

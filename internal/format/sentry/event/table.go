@@ -226,9 +226,10 @@ func (t *Table[T]) Visit(from *T, v Visitor) {
 	}
 }
 
-// Set sets a field from an attribute. It is the inverse of Visit.
-func (t *Table[T]) Set(into *T, key string, s Source) {
-	if r, known := t.byKey.Get(key); known {
+// Set sets a field from an attribute. It is the inverse of Visit. Without rest, it ignores fields
+// that are only carried.
+func (t *Table[T]) Set(into *T, key string, s Source, rest bool) {
+	if r, known := t.byKey.Get(key); known && (rest || r.set != nil) {
 		t.set(r, into, s)
 	}
 }
