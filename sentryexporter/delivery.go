@@ -160,9 +160,9 @@ func halve(e *envelope, answer reply) (halves []envelope) {
 		return nil
 	}
 	for _, half := range chunking.Halve(e.Item.Payload) {
-		halves = append(halves, envelope{
-			Item: sentry.Item{Header: e.Item.Header, Payload: half.Payload}, Count: half.Count, Via: e.Via, halvings: e.halvings + 1,
-		})
+		h := *e
+		h.Item.Payload, h.Count, h.halvings = half.Payload, half.Count, e.halvings+1
+		halves = append(halves, h)
 	}
 	return halves
 }

@@ -95,14 +95,7 @@ func (r tracesExporter) ConsumeTraces(ctx context.Context, traces ptrace.Traces)
 }
 
 func (e *sentryExporter) consumeTraces(ctx context.Context, traces ptrace.Traces) error {
-	requests := e.convertTraces(ctx, traces)
-	issues, err := e.convertIssues(ctx, toissues.FromTraces(traces, e.issueOptions()))
-	if err != nil {
-		return err
-	}
-	err = e.enqueue(ctx, append(requests, issues.requests...))
-	issues.finish(ctx, err)
-	return err
+	return e.enqueueWithIssues(ctx, e.convertTraces(ctx, traces), toissues.FromTraces(traces, e.issueOptions()))
 }
 
 func createTraces(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Traces, error) {
@@ -133,14 +126,7 @@ func (r logsExporter) ConsumeLogs(ctx context.Context, logs plog.Logs) error {
 }
 
 func (e *sentryExporter) consumeLogs(ctx context.Context, logs plog.Logs) error {
-	requests := e.convertLogs(ctx, logs)
-	issues, err := e.convertIssues(ctx, toissues.FromLogs(logs, e.issueOptions()))
-	if err != nil {
-		return err
-	}
-	err = e.enqueue(ctx, append(requests, issues.requests...))
-	issues.finish(ctx, err)
-	return err
+	return e.enqueueWithIssues(ctx, e.convertLogs(ctx, logs), toissues.FromLogs(logs, e.issueOptions()))
 }
 
 func createLogs(ctx context.Context, set exporter.Settings, cfg component.Config) (exporter.Logs, error) {

@@ -22,6 +22,17 @@ type issues struct {
 	logger   *zap.Logger
 }
 
+// enqueueWithIssues adds the requests of a message, and those for its exceptions, to their queues.
+func (e *sentryExporter) enqueueWithIssues(ctx context.Context, requests []*request, export toissues.Export) error {
+	issues, err := e.convertIssues(ctx, export)
+	if err != nil {
+		return err
+	}
+	err = e.enqueue(ctx, append(requests, issues.requests...))
+	issues.finish(ctx, err)
+	return err
+}
+
 // convertIssues creates events from the exceptions of spans. It returns only errors of the context.
 func (e *sentryExporter) convertIssues(ctx context.Context, export toissues.Export) (*issues, error) {
 	e.telemetry.lost(ctx, e.telemetry.exceptionsDiscarded, export.Lost)
