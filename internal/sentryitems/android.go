@@ -5,7 +5,6 @@ package sentryitems
 import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/discard"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -15,7 +14,7 @@ import (
 
 // decodeTrace decodes the trace of an Android profile. For other profiles, it returns nil and no
 // error.
-func (t *Translation) decodeTrace(subject *profile.Subject, out *Result) (trace *fromandroid.Trace, why *discard.Error) {
+func decodeTrace(t *Translation, subject *profile.Subject, out *Result) (trace *fromandroid.Trace, why *discard.Error) {
 	android := subject.Android()
 	if android == nil {
 		return nil, nil
@@ -55,18 +54,6 @@ func (out *Result) settleActiveThread(transaction *profile.ProfileTransaction, t
 		out.Fields = discard.AddFlaw(out.Fields, "active_thread_id", 1)
 	}
 	transaction.ActiveThreadID = jsonscan.Decimal{Text: trace.MainThread()}
-}
-
-// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. A
-// profile without measurements is then unusable.
-func (t *Translation) onlyMeasurements(out *Result, item *sentry.Item, subject profile.Subject, why *discard.Error) {
-	t.addMeasurements(out, subject, t.profileSource(subject, item))
-	if len(out.Deliveries) == 0 {
-		out.Unusable = why
-		return
-	}
-	out.addUnusableTrace(why)
-	out.Deliveries[0].IDs = t.profileIDs(subject)
 }
 
 // addUnusableTrace counts an unusable trace in a profile whose other data is usable.

@@ -13,26 +13,32 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 )
 
-// itemIDs returns the ID of an item as a list, which is empty if the item has no ID or the ID is
+// identity is what the IDs of the items of an envelope are made of.
+type identity struct {
+	project string
+	enabled bool
+}
+
+// ofItem returns the ID of an item as a list, which is empty if the item has no ID or the ID is
 // not a UUID.
-func (t *Translation) itemIDs(kind sentry.ItemType, id string) []dedup.ID {
-	key := dedup.ID{Tenant: t.source.ProjectID, Kind: string(kind)}
+func (of identity) ofItem(kind sentry.ItemType, id string) []dedup.ID {
+	key := dedup.ID{Tenant: of.project, Kind: string(kind)}
 	id = strings.ReplaceAll(id, "-", "")
-	if n, err := hex.Decode(key.Value[:16], []byte(id[:min(len(id), 32)])); !t.settings.Identify || err != nil || n != 16 || len(id) != 32 {
+	if n, err := hex.Decode(key.Value[:16], []byte(id[:min(len(id), 32)])); !of.enabled || err != nil || n != 16 || len(id) != 32 {
 		return nil
 	}
 	return []dedup.ID{key}
 }
 
-// spanIDs returns the IDs of all spans of a message, in order. It uses span IDs, not item IDs, so
+// ofSpans returns the IDs of all spans of a message, in order. It uses span IDs, not item IDs, so
 // that a span that arrives in a transaction and in a span container is counted once.
-func (t *Translation) spanIDs(traces ptrace.Traces) (ids []dedup.ID) {
-	if !t.settings.Identify {
+func (of identity) ofSpans(traces ptrace.Traces) (ids []dedup.ID) {
+	if !of.enabled {
 		return nil
 	}
 	ids = make([]dedup.ID, 0, traces.SpanCount())
 	removeSpans(traces, func(trace pcommon.TraceID, span pcommon.SpanID) bool {
-		id := dedup.ID{Tenant: t.source.ProjectID, Kind: string(sentry.ItemSpan)}
+		id := dedup.ID{Tenant: of.project, Kind: string(sentry.ItemSpan)}
 		copy(id.Value[:], trace[:])
 		copy(id.Value[16:], span[:])
 		ids = append(ids, id)

@@ -12,7 +12,6 @@ import (
 	"go.opentelemetry.io/collector/pdata/pprofile"
 	"go.opentelemetry.io/collector/pdata/ptrace"
 
-	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/profile"
@@ -20,7 +19,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromandroid"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -43,9 +41,18 @@ type Link struct {
 	Stats     spanlink.LinkStats
 }
 
+// v1Links links the V1 profiles of an envelope.
+type v1Links struct {
+	received       time.Time
+	eventID        string     // of the envelope header
+	unlinked       []Unlinked // so far
+	links          []Link     // not counted yet
+	foreignThreads int        // number of spans on threads that are not in the Android trace
+}
+
 // awaitSpans copies the data of a profile that linking needs, because strings of the profile are
 // valid only until its decoder is released.
-func (t *Translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
+func (v *v1Links) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, profiles pprofile.Profiles) {
 	u := Unlinked{Profiles: profiles, anchor: p.Timestamp}
 	if tx := p.Transaction; tx != nil {
 		u.transactionID = strings.Clone(tx.ID)
@@ -58,17 +65,7 @@ func (t *Translation) awaitSpans(p *profile.Profile, trace *fromandroid.Trace, p
 			u.threads[strings.Clone(thread.ID)] = true
 		}
 	}
-	t.unlinked = append(t.unlinked, u)
-}
-
-// LinkOnly links the V1 profiles of the envelope to a transaction without delivering it.
-func (t *Translation) LinkOnly(item *sentry.Item) {
-	if len(t.unlinked) == 0 || item.Header.Type != sentry.ItemTransaction || Types[sentry.ItemTransaction].Oversize(item) != nil {
-		return
-	}
-	if transaction, err := event.DecodeTransaction(item.Payload); err == nil {
-		t.link(transaction, fromsentry.TransactionToTraces(transaction, t.source))
-	}
+	v.unlinked = append(v.unlinked, u)
 }
 
 // ReasonNoTransaction is the reason for missing links if the envelope has no usable transaction.
@@ -78,34 +75,34 @@ const ReasonNoTransaction = "no_transaction"
 var v1Session = spanlink.Session{Parts: [...]string{"envelope", "", ""}}
 
 // link links the V1 profiles of the envelope to the spans of a transaction.
-func (t *Translation) link(transaction *event.Transaction, spans ptrace.Traces) {
-	if len(t.unlinked) == 0 {
+func (v *v1Links) link(transaction *event.Transaction, spans ptrace.Traces) {
+	if len(v.unlinked) == 0 {
 		return
 	}
 	index := spanlink.NewIndex(spanlink.Sentry, spanlink.Limits{Spans: math.MaxInt, MaxAge: time.Hour})
-	threads, main := t.androidThreads()
+	threads, main := v.androidThreads()
 	index.Add(func(yield func(spanlink.Span) bool) {
 		for span := range spanlink.Sentry.Spans(spans) {
 			span.Tenant, span.Sessions, span.Program = v1Session.Tenant, []spanlink.Session{v1Session}, nil
 			if threads != nil && span.Thread != "" && !threads[span.Thread] {
 				span.Thread = main
-				t.foreignThreads++
+				v.foreignThreads++
 			}
 			if !yield(span) {
 				return
 			}
 		}
-	}, t.received)
-	t.unlinked = slices.DeleteFunc(t.unlinked, func(u Unlinked) bool {
-		if !u.isOf(transaction, t.envelope.Header.EventID) {
+	}, v.received)
+	v.unlinked = slices.DeleteFunc(v.unlinked, func(u Unlinked) bool {
+		if !u.isOf(transaction, v.eventID) {
 			return false
 		}
 		if transaction.Root != nil {
 			u.stateThread(spans.ResourceSpans().At(0).ScopeSpans().At(0).Spans().At(0))
 		}
 		shift, why := u.align(transaction.Root)
-		t.links = append(t.links, Link{Alignment: why, Stats: index.Link(u.Profiles, spanlink.Options{
-			Now: t.received, Ambiguous: spanlink.Skip, Shift: shift,
+		v.links = append(v.links, Link{Alignment: why, Stats: index.Link(u.Profiles, spanlink.Options{
+			Now: v.received, Ambiguous: spanlink.Skip, Shift: shift,
 			Session: v1Session, Thread: u.activeThread, KeepPayload: true,
 		})})
 		return true
@@ -141,8 +138,8 @@ func (u *Unlinked) onlyThread() (id string) {
 // androidThreads returns the threads and the active thread of the first Android profile. Spans on
 // threads that are not in the profile are attributed to the active thread: some SDKs send Java
 // thread IDs, but traces contain kernel thread IDs.
-func (t *Translation) androidThreads() (threads map[string]bool, active string) {
-	for _, u := range t.unlinked {
+func (v *v1Links) androidThreads() (threads map[string]bool, active string) {
+	for _, u := range v.unlinked {
 		if u.threads != nil {
 			return u.threads, u.activeThread
 		}
@@ -152,15 +149,15 @@ func (t *Translation) androidThreads() (threads map[string]bool, active string) 
 
 // TakeForeignThreads returns, and resets, the number of spans that were attributed to the active
 // thread of an Android profile.
-func (t *Translation) TakeForeignThreads() (n int) {
-	n, t.foreignThreads = t.foreignThreads, 0
+func (v *v1Links) TakeForeignThreads() (n int) {
+	n, v.foreignThreads = v.foreignThreads, 0
 	return n
 }
 
 // TakeLinks returns the results that are not counted yet, and the profiles without a transaction.
-func (t *Translation) TakeLinks() (links []Link, none []Unlinked) {
-	links, none = t.links, t.unlinked
-	t.links, t.unlinked = nil, nil
+func (v *v1Links) TakeLinks() (links []Link, none []Unlinked) {
+	links, none = v.links, v.unlinked
+	v.links, v.unlinked = nil, nil
 	return links, none
 }
 

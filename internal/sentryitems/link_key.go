@@ -20,20 +20,27 @@ import (
 // and spans share the public key. Messages that need no other message have a key of their own,
 // which spreads them evenly.
 
+// linkKeys decides the link keys of the messages of an envelope.
+type linkKeys struct {
+	publicKey string
+	sdk       sentry.ClientSDK
+	seen      map[string]bool // at most maxLinkKeys
+}
+
 // statesSession reports whether all spans of an SDK state their profiler session. The native part
 // of React Native states it, but the chunks come from the JavaScript part.
 func statesSession(sdk sentry.ClientSDK) bool {
 	return !strings.Contains(sdk.Name, "javascript") && !strings.HasSuffix(sdk.Name, "react-native")
 }
 
-// profilesLinkKey returns the link key of the profiles of an item.
-func (t *Translation) profilesLinkKey(profiles pprofile.Profiles) string {
+// ofProfiles returns the link key of the profiles of an item.
+func (k *linkKeys) ofProfiles(profiles pprofile.Profiles) string {
 	view := dictionary.NewView(profiles.Dictionary())
 	for _, resource := range profiles.ResourceProfiles().All() {
 		for _, scope := range resource.ScopeProfiles().All() {
 			for _, profile := range scope.Profiles().All() {
 				if session := profilerSession(view, profile); session != "" {
-					return t.sessionKey(session)
+					return k.ofSession(session)
 				}
 				if id := profile.ProfileID(); !id.IsEmpty() {
 					return pcommon.TraceID(id).String() // V1: linked already
@@ -41,7 +48,7 @@ func (t *Translation) profilesLinkKey(profiles pprofile.Profiles) string {
 			}
 		}
 	}
-	return t.publicKey
+	return k.publicKey
 }
 
 func profilerSession(view dictionary.View, profile pprofile.Profile) string {
@@ -53,15 +60,15 @@ func profilerSession(view dictionary.View, profile pprofile.Profile) string {
 	return ""
 }
 
-// spansLinkKey returns the link key of the spans of an item, which are of one process: the first
+// ofSpans returns the link key of the spans of an item, which are of one process: the first
 // stated session is that of all. The item is complete if it has the segment of its spans.
-func (t *Translation) spansLinkKey(traces ptrace.Traces, complete bool) string {
+func (k *linkKeys) ofSpans(traces ptrace.Traces, complete bool) string {
 	trace := ""
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
 				if session, ok := span.Attributes().Get(semconv.SentryProfilerID); ok {
-					return t.sessionKey(session.Str())
+					return k.ofSession(session.Str())
 				}
 				if trace == "" && !span.TraceID().IsEmpty() {
 					trace = span.TraceID().String()
@@ -69,33 +76,33 @@ func (t *Translation) spansLinkKey(traces ptrace.Traces, complete bool) string {
 			}
 		}
 	}
-	if trace == "" || !complete && !statesSession(t.source.SDK) {
-		return t.publicKey
+	if trace == "" || !complete && !statesSession(k.sdk) {
+		return k.publicKey
 	}
-	return t.limitKeys(trace)
+	return k.limit(trace)
 }
 
-func (t *Translation) sessionKey(session string) string {
-	if session == "" || !statesSession(t.source.SDK) {
-		return t.publicKey
+func (k *linkKeys) ofSession(session string) string {
+	if session == "" || !statesSession(k.sdk) {
+		return k.publicKey
 	}
-	return t.limitKeys(session)
+	return k.limit(session)
 }
 
 // maxLinkKeys bounds the messages that an envelope becomes because of its link keys. SDKs send the
 // spans of one process together, mostly with one key.
 const maxLinkKeys = 8
 
-// limitKeys returns the key, or the public key if the envelope has too many.
-func (t *Translation) limitKeys(key string) string {
-	if !t.linkKeys[key] {
-		if len(t.linkKeys) == maxLinkKeys {
-			return t.publicKey
+// limit returns the key, or the public key if the envelope has too many.
+func (k *linkKeys) limit(key string) string {
+	if !k.seen[key] {
+		if len(k.seen) == maxLinkKeys {
+			return k.publicKey
 		}
-		if t.linkKeys == nil {
-			t.linkKeys = map[string]bool{}
+		if k.seen == nil {
+			k.seen = map[string]bool{}
 		}
-		t.linkKeys[key] = true
+		k.seen[key] = true
 	}
 	return key
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (t *Translation) logs(item *sentry.Item) Result {
+func translateLogs(t *Translation, item *sentry.Item) Result {
 	logs, err := event.DecodeLogs(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return unusable(err)
@@ -21,25 +21,25 @@ func (t *Translation) logs(item *sentry.Item) Result {
 	return Result{Elements: logs.Lost, Fields: logs.Flaws, Deliveries: one(pipeline.Logs(fromsentry.LogsToLogs(logs, t.source)))}
 }
 
-func (t *Translation) event(item *sentry.Item) Result {
-	return t.eventWith(item, fromsentry.EventToLogs)
+func translateEvent(t *Translation, item *sentry.Item) Result {
+	return eventWith(t, item, fromsentry.EventToLogs)
 }
 
-func (t *Translation) feedback(item *sentry.Item) Result {
-	return t.eventWith(item, fromsentry.FeedbackToLogs)
+func translateFeedback(t *Translation, item *sentry.Item) Result {
+	return eventWith(t, item, fromsentry.FeedbackToLogs)
 }
 
 // eventWith translates an item in the format of an event.
-func (t *Translation) eventWith(item *sentry.Item, toLogs func(*event.ErrorEvent, fromsentry.Source) plog.Logs) Result {
+func eventWith(t *Translation, item *sentry.Item, toLogs func(*event.ErrorEvent, fromsentry.Source) plog.Logs) Result {
 	event, err := event.DecodeEvent(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
-	ids := t.itemIDs(item.Header.Type, cmp.Or(event.EventID, t.envelope.Header.EventID)) // PHP sends it only in the header
+	ids := t.identity.ofItem(item.Header.Type, cmp.Or(event.EventID, t.envelope.Header.EventID)) // PHP sends it only in the header
 	return Result{Fields: event.Flaws, Deliveries: one(pipeline.Logs(toLogs(event, t.source)), ids...)}
 }
 
-func (t *Translation) userReport(item *sentry.Item) Result {
+func translateUserReport(t *Translation, item *sentry.Item) Result {
 	report, err := event.DecodeUserReport(item.Payload)
 	if err != nil {
 		return unusable(err)
@@ -47,8 +47,8 @@ func (t *Translation) userReport(item *sentry.Item) Result {
 	return Result{Fields: report.Flaws, Deliveries: one(pipeline.Logs(fromsentry.UserReportToLogs(report, t.source)))}
 }
 
-// checkIn translates a check-in to a log record and a metric.
-func (t *Translation) checkIn(item *sentry.Item) Result {
+// translateCheckIn translates a check-in to a log record and a metric.
+func translateCheckIn(t *Translation, item *sentry.Item) Result {
 	checkIn, err := event.DecodeCheckIn(item.Payload)
 	if err != nil {
 		return unusable(err)
@@ -63,8 +63,8 @@ func (t *Translation) checkIn(item *sentry.Item) Result {
 	return out
 }
 
-// describe translates an item that has no equivalent in OTLP to a log record that describes it,
+// describeItem translates an item that has no equivalent in OTLP to a log record that describes it,
 // without its content.
-func (t *Translation) describe(item *sentry.Item) Result {
+func describeItem(t *Translation, item *sentry.Item) Result {
 	return Result{Deliveries: one(pipeline.Logs(fromsentry.ItemToLogs(item.Header, len(item.Payload), t.source)))}
 }

@@ -14,55 +14,55 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (t *Translation) traceMetrics(item *sentry.Item) Result {
+func translateTraceMetrics(t *Translation, item *sentry.Item) Result {
 	metrics, err := event.DecodeTraceMetrics(item.Payload, item.Header.ItemCount)
 	if err != nil {
 		return unusable(err)
 	}
-	out, lost := fromsentry.TraceMetricsToMetrics(metrics, t.pointSource())
+	out, lost := fromsentry.TraceMetricsToMetrics(metrics, pointSource(t))
 	if lost > 0 {
 		metrics.Flaws = discard.AddFlaw(metrics.Flaws, jsonscan.FieldTooMany, lost)
 	}
 	return Result{Elements: metrics.Lost, Fields: metrics.Flaws, Deliveries: one(pipeline.Metrics(out))}
 }
 
-func (t *Translation) session(item *sentry.Item) Result {
+func translateSession(t *Translation, item *sentry.Item) Result {
 	session, err := event.DecodeSession(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
-	return Result{Fields: session.Flaws, Deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, t.pointSource())))}
+	return Result{Fields: session.Flaws, Deliveries: one(pipeline.Metrics(fromsentry.SessionToMetrics(session, pointSource(t))))}
 }
 
-func (t *Translation) sessions(item *sentry.Item) Result {
+func translateSessions(t *Translation, item *sentry.Item) Result {
 	sessions, err := event.DecodeSessions(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
 	return Result{Elements: sessions.Lost, Fields: sessions.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, t.pointSource())))}
+		Deliveries: one(pipeline.Metrics(fromsentry.SessionsToMetrics(sessions, pointSource(t))))}
 }
 
-func (t *Translation) clientReport(item *sentry.Item) Result {
+func translateClientReport(t *Translation, item *sentry.Item) Result {
 	report, err := event.DecodeClientReport(item.Payload)
 	if err != nil {
 		return unusable(err)
 	}
 	return Result{Elements: report.Lost, Fields: report.Flaws,
-		Deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, t.pointSource())))}
+		Deliveries: one(pipeline.Metrics(fromsentry.ClientReportToMetrics(report, pointSource(t))))}
 }
 
 // pointSource returns the source of items that become data points only. Their times are always
 // corrected, as in ingest, because points have no attribute to say how wrong they are: it would
 // create new series.
-func (t *Translation) pointSource() fromsentry.Source {
+func pointSource(t *Translation) fromsentry.Source {
 	src := t.source
 	src.CorrectDrift = true
 	return src
 }
 
 // addMeasurements adds the measurements of a profile, if it has any.
-func (t *Translation) addMeasurements(out *Result, subject profile.Subject, src fromsentry.Source) {
+func addMeasurements(t *Translation, out *Result, subject profile.Subject, src fromsentry.Source) {
 	if !t.has(pipeline.SignalMetrics) {
 		return
 	}

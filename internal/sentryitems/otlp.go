@@ -77,22 +77,22 @@ func textsOfValue(value pcommon.Value) (bytes int64) {
 	return bytes
 }
 
-func (t *Translation) otlpTraces(item *sentry.Item) Result {
-	return adopted(t, item, &otlpTraces, func(traces ptrace.Traces) []Delivery { return t.spansDelivery(traces, false) })
+func adoptTraces(t *Translation, item *sentry.Item) Result {
+	return adopted(t, item, &otlpTraces, func(traces ptrace.Traces) []Delivery { return spansDelivery(t, traces, false) })
 }
 
-func (t *Translation) otlpLogs(item *sentry.Item) Result {
+func adoptLogs(t *Translation, item *sentry.Item) Result {
 	return adopted(t, item, &otlpLogs, func(logs plog.Logs) []Delivery { return one(pipeline.Logs(logs)) })
 }
 
-func (t *Translation) otlpMetrics(item *sentry.Item) Result {
+func adoptMetrics(t *Translation, item *sentry.Item) Result {
 	return adopted(t, item, &otlpMetrics, func(metrics pmetric.Metrics) []Delivery { return one(pipeline.Metrics(metrics)) })
 }
 
-func (t *Translation) otlpProfiles(item *sentry.Item) Result {
+func adoptProfiles(t *Translation, item *sentry.Item) Result {
 	return adopted(t, item, &otlpProfiles, func(profiles pprofile.Profiles) []Delivery {
 		deliveries := one(pipeline.Profiles(profiles))
-		deliveries[0].LinkKey = t.profilesLinkKey(profiles)
+		deliveries[0].LinkKey = t.linkKeys.ofProfiles(profiles)
 		return deliveries
 	})
 }
@@ -146,15 +146,4 @@ func (o *otlp[M]) decode(t *Translation, item *sentry.Item) (message M, why *dis
 // invalidOTLP returns the error of an item that cannot be decoded.
 func invalidOTLP(item *sentry.Item) *discard.Error {
 	return discard.Errorf(ReasonInvalidOTLP, "the %d bytes are no %s", len(item.Payload), item.Header.Type)
-}
-
-// reserve claims memory, see Claim.
-func (t *Translation) reserve(bytes int64) *discard.Error {
-	if t.claim == nil {
-		return nil
-	}
-	if err := t.claim(bytes); err != nil {
-		return discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
-	}
-	return nil
 }

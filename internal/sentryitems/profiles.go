@@ -24,57 +24,70 @@ import (
 // estimate. The smallest frames need ten times their size, and exporters encode the message.
 const outputWeight = 16
 
-// profile decodes, validates and translates a profile item. Its measurements also become metrics.
-func (t *Translation) profile(item *sentry.Item) (out Result) {
-	if out.Unusable = t.unsuitable(item); out.Unusable != nil {
+// translateProfile decodes, validates and translates a profile item. Its measurements also become
+// metrics.
+func translateProfile(t *Translation, item *sentry.Item) (out Result) {
+	if out.Unusable = unsuitable(t, item); out.Unusable != nil {
 		return out
 	}
 	decoder := profile.AcquireDecoder()
 	defer decoder.Release()
 	decoder.Claim(t.claim)
-	subject, err := t.decodeProfile(decoder, item, &out)
+	subject, err := decodeProfile(t, decoder, item, &out)
 	if err != nil {
 		out.Unusable = discardOf(err)
 		return out
 	}
-	if out.Unusable = t.claimOutput(item, subject); out.Unusable != nil {
+	if out.Unusable = claimOutput(t, item, subject); out.Unusable != nil {
 		return out
 	}
-	trace, why := t.decodeTrace(&subject, &out)
+	trace, why := decodeTrace(t, &subject, &out)
 	if why != nil && subject.Sampled().Samples.Len() == 0 {
-		t.onlyMeasurements(&out, item, subject, why)
+		onlyMeasurements(t, &out, item, subject, why)
 		return out
 	}
 	t.profiles++ // unusable profiles do not count toward the rule one_profile_per_envelope
 	subject.Number = t.profiles
-	if out.Unusable = t.validateProfile(&out, subject); out.Unusable != nil {
+	if out.Unusable = validateProfile(t, &out, subject); out.Unusable != nil {
 		return out
 	}
 	if why != nil {
 		out.addUnusableTrace(why)
 		subject = subject.JavaScript()
 	}
-	src := t.profileSource(subject, item)
+	src := profileSource(t, subject, item)
 	if t.has(pipeline.SignalProfiles) {
 		profiles := toProfiles(&out, subject, trace, src)
 		out.Weight = outputWeight * int64(new(pprofile.ProtoMarshaler).ProfilesSize(profiles))
 		out.Deliveries = one(pipeline.Profiles(profiles))
-		out.Deliveries[0].LinkKey = t.profilesLinkKey(profiles)
+		out.Deliveries[0].LinkKey = t.linkKeys.ofProfiles(profiles)
 		if subject.Profile != nil {
 			t.profileID = subject.Profile.EventID
 			t.awaitSpans(subject.Profile, trace, profiles)
 		}
 	}
-	t.addMeasurements(&out, subject, src)
+	addMeasurements(t, &out, subject, src)
 	if len(out.Deliveries) > 0 {
-		out.Deliveries[0].IDs = t.profileIDs(subject)
+		out.Deliveries[0].IDs = profileIDs(t, subject)
 	}
 	return out
 }
 
+// onlyMeasurements translates the measurements of a profile whose trace cannot be decoded. A
+// profile without measurements is then unusable.
+func onlyMeasurements(t *Translation, out *Result, item *sentry.Item, subject profile.Subject, why *discard.Error) {
+	addMeasurements(t, out, subject, profileSource(t, subject, item))
+	if len(out.Deliveries) == 0 {
+		out.Unusable = why
+		return
+	}
+	out.addUnusableTrace(why)
+	out.Deliveries[0].IDs = profileIDs(t, subject)
+}
+
 // claimOutput claims the memory for the translation of a decoded profile. For a Perfetto trace,
 // fromsentry.Weight includes it.
-func (t *Translation) claimOutput(item *sentry.Item, subject profile.Subject) *discard.Error {
+func claimOutput(t *Translation, item *sentry.Item, subject profile.Subject) *discard.Error {
 	if t.claim == nil || item.Header.MetaLength.Set {
 		return nil
 	}
@@ -85,15 +98,15 @@ func (t *Translation) claimOutput(item *sentry.Item, subject profile.Subject) *d
 	return t.reserve(weight)
 }
 
-func (t *Translation) profileIDs(subject profile.Subject) []dedup.ID {
+func profileIDs(t *Translation, subject profile.Subject) []dedup.ID {
 	if subject.Chunk != nil {
-		return t.itemIDs(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
+		return t.identity.ofItem(sentry.ItemProfileChunk, subject.Chunk.ChunkID)
 	}
-	return t.itemIDs(sentry.ItemProfile, subject.Profile.EventID)
+	return t.identity.ofItem(sentry.ItemProfile, subject.Profile.EventID)
 }
 
 // unsuitable returns an error for an item that is unusable regardless of its payload.
-func (t *Translation) unsuitable(item *sentry.Item) *discard.Error {
+func unsuitable(t *Translation, item *sentry.Item) *discard.Error {
 	size := len(item.Payload)
 	meta := item.Header.MetaLength
 	switch {
@@ -109,7 +122,7 @@ func (t *Translation) unsuitable(item *sentry.Item) *discard.Error {
 }
 
 // decodeProfile decodes a payload into the subject of validation. The error is a *discard.Error.
-func (t *Translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item, out *Result) (s profile.Subject, err error) {
+func decodeProfile(t *Translation, decoder *profile.Decoder, item *sentry.Item, out *Result) (s profile.Subject, err error) {
 	s = profile.Subject{
 		HeaderPlatform:  item.Header.Platform,
 		Size:            len(item.Payload),
@@ -133,7 +146,7 @@ func (t *Translation) decodeProfile(decoder *profile.Decoder, item *sentry.Item,
 }
 
 // validateProfile checks a profile against the published rules.
-func (t *Translation) validateProfile(out *Result, subject profile.Subject) *discard.Error {
+func validateProfile(t *Translation, out *Result, subject profile.Subject) *discard.Error {
 	for _, rule := range profile.BrokenRules(subject) {
 		if t.strict() {
 			return &discard.Error{Reason: rule.Strict, Detail: "breaks the rule " + rule.Name}
@@ -145,7 +158,7 @@ func (t *Translation) validateProfile(out *Result, subject profile.Subject) *dis
 
 // profileSource returns the source of a profile, and completes the profile with data from the rest
 // of the envelope.
-func (t *Translation) profileSource(subject profile.Subject, item *sentry.Item) fromsentry.Source {
+func profileSource(t *Translation, subject profile.Subject, item *sentry.Item) fromsentry.Source {
 	src := t.source
 	if t.settings.KeepOriginalPayload && !item.Header.MetaLength.Set { // the format "sentry" is JSON
 		src.OriginalPayload = item.Payload

@@ -15,7 +15,7 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
 
-func (t *Translation) transaction(item *sentry.Item) Result {
+func translateTransaction(t *Translation, item *sentry.Item) Result {
 	transaction, err := event.DecodeTransaction(item.Payload)
 	if err != nil {
 		return unusable(err)
@@ -27,11 +27,12 @@ func (t *Translation) transaction(item *sentry.Item) Result {
 	src.ProfileID = t.profileID
 	traces := fromsentry.TransactionToTraces(transaction, src)
 	t.link(transaction, traces)
-	return Result{Elements: transaction.Lost, Fields: transaction.Flaws, Deliveries: t.spansDelivery(traces, true)}
+	return Result{Elements: transaction.Lost, Fields: transaction.Flaws, Deliveries: spansDelivery(t, traces, true)}
 }
 
-// spans translates a container of streamed spans, or an item in the older format with one span.
-func (t *Translation) spans(item *sentry.Item) Result {
+// translateSpans translates a container of streamed spans, or an item in the older format with one
+// span.
+func translateSpans(t *Translation, item *sentry.Item) Result {
 	invalid := &discard.Error{Reason: event.ReasonInvalidSpan, Detail: "lacks a time, or ends before it starts"}
 	if !strings.EqualFold(item.Header.ContentType, sentry.ContentTypeSpans) {
 		span, flaws, err := event.DecodeSpan(item.Payload)
@@ -41,7 +42,7 @@ func (t *Translation) spans(item *sentry.Item) Result {
 		if t.strict() && span.Repaired {
 			return unusable(invalid)
 		}
-		return Result{Fields: flaws, Deliveries: t.spansDelivery(fromsentry.SpanToTraces(span, t.source), false)}
+		return Result{Fields: flaws, Deliveries: spansDelivery(t, fromsentry.SpanToTraces(span, t.source), false)}
 	}
 	spans, err := event.DecodeSpans(item.Payload, item.Header.ItemCount)
 	if err != nil {
@@ -52,15 +53,15 @@ func (t *Translation) spans(item *sentry.Item) Result {
 			return unusable(invalid)
 		}
 	}
-	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: t.spansDelivery(fromsentry.SpansToTraces(spans, t.source), false)}
+	return Result{Elements: spans.Lost, Fields: spans.Flaws, Deliveries: spansDelivery(t, fromsentry.SpansToTraces(spans, t.source), false)}
 }
 
 // spansDelivery returns the delivery of spans. Each span may be a duplicate. The item is complete
 // if it has the segment of its spans.
-func (t *Translation) spansDelivery(traces ptrace.Traces, complete bool) []Delivery {
+func spansDelivery(t *Translation, traces ptrace.Traces, complete bool) []Delivery {
 	dropSeen := func(seen []bool) {
 		n := -1
 		removeSpans(traces, func(pcommon.TraceID, pcommon.SpanID) bool { n++; return seen[n] })
 	}
-	return []Delivery{{Message: pipeline.Traces(traces), LinkKey: t.spansLinkKey(traces, complete), IDs: t.spanIDs(traces), DropSeen: dropSeen}}
+	return []Delivery{{Message: pipeline.Traces(traces), LinkKey: t.linkKeys.ofSpans(traces, complete), IDs: t.identity.ofSpans(traces), DropSeen: dropSeen}}
 }

@@ -4,8 +4,6 @@ package sentryitems
 
 import (
 	"errors"
-	"fmt"
-	"iter"
 	"slices"
 	"sync"
 	"time"
@@ -20,72 +18,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/fromsentry"
 )
-
-// Types lists the item types that are translated. Items of other types are accepted, counted
-// and dropped.
-var Types = map[sentry.ItemType]Type{
-	sentry.ItemProfile:        {profilesOrMetrics, unlimited, (*Translation).profile}, // profiles.go
-	sentry.ItemProfileChunk:   {profilesOrMetrics, unlimited, (*Translation).profile},
-	sentry.ItemProfileChunkUI: {profilesOrMetrics, unlimited, (*Translation).profile},
-
-	sentry.ItemTransaction: {onlyTraces, limited, (*Translation).transaction}, // traces.go
-	sentry.ItemSpan:        {onlyTraces, limited, (*Translation).spans},
-
-	sentry.ItemEvent:           {onlyLogs, limited, (*Translation).event}, // logs.go
-	sentry.ItemLog:             {onlyLogs, limited, (*Translation).logs},
-	sentry.ItemFeedback:        {onlyLogs, limited, (*Translation).feedback},
-	sentry.ItemUserReport:      {onlyLogs, limited, (*Translation).userReport},
-	sentry.ItemCheckIn:         {logsOrMetrics, limited, (*Translation).checkIn},
-	sentry.ItemAttachment:      {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemReplayEvent:     {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemReplayRecording: {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemReplayVideo:     {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemRawSecurity:     {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemSecurity:        {onlyLogs, unlimited, (*Translation).describe},
-	sentry.ItemNel:             {onlyLogs, unlimited, (*Translation).describe},
-
-	sentry.ItemTraceMetric:  {onlyMetrics, limited, (*Translation).traceMetrics}, // metrics.go
-	sentry.ItemSession:      {onlyMetrics, limited, (*Translation).session},
-	sentry.ItemSessions:     {onlyMetrics, limited, (*Translation).sessions},
-	sentry.ItemClientReport: {onlyMetrics, limited, (*Translation).clientReport},
-
-	sentry.ItemOtelTracesData:   {onlyTraces, unlimited, (*Translation).otlpTraces}, // otlp.go
-	sentry.ItemOtelLogsData:     {onlyLogs, unlimited, (*Translation).otlpLogs},
-	sentry.ItemOtelMetricsData:  {onlyMetrics, unlimited, (*Translation).otlpMetrics},
-	sentry.ItemOtelProfilesData: {onlyProfiles, unlimited, (*Translation).otlpProfiles},
-}
-
-// Type describes how items of one type are translated.
-type Type struct {
-	Signals   []pipeline.Signal // of the deliveries, in order
-	limited   bool              // the size is limited to ItemType.MaxSize
-	translate func(*Translation, *sentry.Item) Result
-}
-
-// Values of Type.limited. Profiles have a configured limit instead, described items are not
-// decoded, and OTLP is limited by its memory.
-const (
-	limited   = true
-	unlimited = false
-)
-
-var (
-	profilesOrMetrics = []pipeline.Signal{pipeline.SignalProfiles, pipeline.SignalMetrics}
-	onlyProfiles      = []pipeline.Signal{pipeline.SignalProfiles}
-	onlyTraces        = []pipeline.Signal{pipeline.SignalTraces}
-	onlyLogs          = []pipeline.Signal{pipeline.SignalLogs}
-	logsOrMetrics     = []pipeline.Signal{pipeline.SignalLogs, pipeline.SignalMetrics}
-	onlyMetrics       = []pipeline.Signal{pipeline.SignalMetrics}
-)
-
-// Oversize returns an error for an item that is too large to be decoded.
-func (t Type) Oversize(item *sentry.Item) *discard.Error {
-	if !t.limited || len(item.Payload) <= item.Header.Type.MaxSize() {
-		return nil
-	}
-	return &discard.Error{Reason: jsonscan.ReasonTooLarge,
-		Detail: fmt.Sprintf("%s of %d bytes, at most %d", item.Header.Type, len(item.Payload), item.Header.Type.MaxSize())}
-}
 
 // Settings are the settings of the receiver that change the translation.
 type Settings struct {
@@ -123,20 +55,17 @@ type Translation struct {
 	has      func(pipeline.Signal) bool // reports whether the signal has a pipeline
 	envelope *sentry.Envelope
 	source   fromsentry.Source
-	received time.Time
 
-	publicKey string
-	stated    attr.Identity   // see Stated
-	linkKeys  map[string]bool // so far
+	stated   attr.Identity // see Stated
+	identity identity
+	linkKeys linkKeys
+	v1Links
 
 	claim             func(bytes int64) error   // see Claim
 	transactionStart  func() jsonscan.Timestamp // of the envelope's transaction, decoded once and only if needed
 	profiles          int                       // number of usable profiles so far
 	profileID         string                    // of the delivered V1 profile
 	spareObservations int                       // of Android traces, see attr.SpareObservations
-	unlinked          []Unlinked                // V1 profiles
-	links             []Link                    // not counted yet
-	foreignThreads    int                       // number of spans on threads that are not in the Android trace
 }
 
 // Result is the translation of one item.
@@ -163,7 +92,10 @@ type Delivery struct {
 // New returns the translation of an envelope for the signals that have a pipeline.
 func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pipeline.Signal) bool, received time.Time) *Translation {
 	t := &Translation{
-		settings: settings, has: has, envelope: envelope, received: received, publicKey: from.PublicKey, spareObservations: attr.SpareObservations,
+		settings: settings, has: has, envelope: envelope, spareObservations: attr.SpareObservations,
+		identity: identity{from.ProjectID, settings.Identify},
+		linkKeys: linkKeys{publicKey: from.PublicKey, sdk: sentry.ClientSDK(envelope.Header.SDK)},
+		v1Links:  v1Links{received: received, eventID: envelope.Header.EventID},
 	}
 	drift := driftOf(envelope, received, settings.CorrectClockDrift)
 	t.source = fromsentry.Source{
@@ -203,25 +135,15 @@ func New(envelope *sentry.Envelope, from Sender, settings Settings, has func(pip
 // fromsentry.Weight. If it returns an error, the item is unusable, with ReasonTooMuchMemory.
 func (t *Translation) Claim(claim func(bytes int64) error) { t.claim = claim }
 
-// Ordered yields items in the order of their translation.
-//
-// V1 profiles come first, because they are linked to the spans of their transaction, and these
-// spans refer to them. The order of the two items depends on the SDK.
-func Ordered(items []sentry.Item) iter.Seq[*sentry.Item] {
-	return func(yield func(*sentry.Item) bool) {
-		for _, first := range []bool{true, false} {
-			for i := range items {
-				if (items[i].Header.Type == sentry.ItemProfile) == first && !yield(&items[i]) {
-					return
-				}
-			}
-		}
+// reserve claims memory, see Claim.
+func (t *Translation) reserve(bytes int64) *discard.Error {
+	if t.claim == nil {
+		return nil
 	}
-}
-
-// Translate translates an item. Its type must be one of Types, and it must not be oversize.
-func (t *Translation) Translate(item *sentry.Item) Result {
-	return Types[item.Header.Type].translate(t, item)
+	if err := t.claim(bytes); err != nil {
+		return discard.Errorf(discard.ReasonTooMuchMemory, "%s", err)
+	}
+	return nil
 }
 
 // Stated returns the identity that the last translated item stated. Its texts do not refer to the
