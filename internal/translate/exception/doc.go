@@ -23,8 +23,8 @@
 //	symbolicateprocessor   lists → lists and texts; without lists, texts → texts
 //	profileviewerexporter  lists with the names of symbol files; without lists, texts
 //
-// Only the viewer regards a record with a stack, but without type and message, as an exception:
-// Sentry rejects such an event.
+// Only the viewer regards a record with a stack, but without type and message, as an exception: an
+// issue would have no title.
 //
 //	texts.go    texts
 //	lists.go    lists: writer, reader
