@@ -26,9 +26,9 @@ const (
 	Symbolicated = "symbolicated"
 )
 
-// Put sets the exceptions, the threads and the stack of the message of an event. The texts are
-// those of the exception that was thrown, which is the last one of the chain.
-func Put(attrs pcommon.Map, e *event.ErrorEvent) {
+// PutChain sets the exceptions of an event. The texts are those of the exception that was thrown,
+// which is the last one of the chain.
+func PutChain(attrs pcommon.Map, e *event.ErrorEvent) {
 	if len(e.Exceptions) > 0 {
 		TextsOf(e.Exceptions, e.Threads, e.Platform).Put(attrs)
 	}
@@ -39,10 +39,18 @@ func Put(attrs pcommon.Map, e *event.ErrorEvent) {
 		}
 		return x.Stacktrace
 	})
+}
+
+// PutThreads sets the threads of an event.
+func PutThreads(attrs pcommon.Map, e *event.ErrorEvent) {
 	putAll(attrs, semconv.SentryThreads, e.Threads, func(m pcommon.Map, t *event.EventThread) *event.Stacktrace {
 		attr.PutMembers(m, event.EventThreads, t)
 		return t.Stacktrace
 	})
+}
+
+// PutMessageStack sets the stack of the message of an event.
+func PutMessageStack(attrs pcommon.Map, e *event.ErrorEvent) {
 	if e.Stacktrace != nil {
 		attr.PutText(attrs, semconv.CodeStacktrace, event.FramesText(e.Stacktrace, e.Platform))
 		putStack(attrs, semconv.SentryStacktrace, e.Stacktrace)

@@ -42,7 +42,7 @@ func TestThereAndBack(t *testing.T) {
 			continue
 		}
 		attrs := pcommon.NewMap()
-		Put(attrs, sent)
+		put(attrs, sent)
 		want := &event.ErrorEvent{Exceptions: sent.Exceptions, Threads: sent.Threads, Stacktrace: sent.Stacktrace}
 		assert.JSONEq(t, string(event.Events.Append(nil, want)), string(event.Events.Append(nil, &event.ErrorEvent{Lists: &Lists{attrs}})))
 
@@ -76,7 +76,7 @@ func TestLimits(t *testing.T) {
 		e.Exceptions[i] = event.Exception{Type: strconv.Itoa(i), Stacktrace: stack}
 		e.Threads[i] = event.EventThread{ID: strconv.Itoa(i), Stacktrace: stack}
 	}
-	Put(attrs, e)
+	put(attrs, e)
 	most := Limits{Exceptions: 2, Threads: 3, Frames: 4}
 	chain, threads := Chain(attrs, most), Threads(attrs, most)
 	require.Len(t, chain, 2)
@@ -87,6 +87,12 @@ func TestLimits(t *testing.T) {
 		assert.Len(t, s.Maps, 4)
 		assert.Equal(t, 3, s.Omitted)
 	}
+}
+
+func put(attrs pcommon.Map, e *event.ErrorEvent) {
+	PutChain(attrs, e)
+	PutMessageStack(attrs, e)
+	PutThreads(attrs, e)
 }
 
 func inOrder(s *Stack) *event.Stacktrace {

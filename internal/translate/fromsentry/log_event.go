@@ -46,14 +46,16 @@ func newEventLogs(e *event.ErrorEvent, item sentry.ItemType, src Source) (plog.L
 
 	attrs := record.Attributes()
 	attr.PutText(attrs, semconv.SentryEventID, src.EventID) // PHP states it only in the envelope header
-	exception.Put(attrs, e)
+	exception.PutChain(attrs, e)
 	putMessage(attrs, &e.Message)
+	exception.PutMessageStack(attrs, e)
 	attr.Put(attrs, attr.RecordFields, event.Events, e, src.IncludePII)
 	putEvent(attrs, e, src)
 	putRequest(attrs, e.Request, src)
 	putTraceContext(attrs, &e.Trace, src)
 	src.Trace.Put(attrs, attr.TraceHeader{Transaction: e.Transaction})
 	putContexts(attrs, out.ResourceLogs().At(0).Resource().Attributes(), e.Contexts, src)
+	exception.PutThreads(attrs, e)
 	putBreadcrumbs(attrs, e.Breadcrumbs, src)
 	putListedTags(attrs, e.Tags, src)
 	src.removePersonal(attrs)
