@@ -111,6 +111,7 @@ func (v *viewer) merge(s *selection) (*merged, error) {
 				return nil
 			})
 		})
+		m.causes.finish()
 		return m, err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"slices"
+	"unsafe"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/timeline"
 	"github.com/otelcol-sentry/otelcol-sentry/profileviewerexporter/internal/answer"
@@ -42,9 +43,11 @@ type cause struct {
 
 // causes sums samples by cause and span.
 type causes struct {
-	indices map[cause]int32
-	list    []cause
-	parts   map[causePart]store.Sum
+	list  []cause
+	parts []causeSamples
+
+	indices map[cause]int32         // while it is built
+	sums    map[causePart]store.Sum // the same
 }
 
 type causePart struct {
@@ -53,14 +56,28 @@ type causePart struct {
 	link  timeline.Link
 }
 
+// causeSamples are the samples of a cause in a span.
+type causeSamples struct {
+	causePart
+	store.Sum
+}
+
 func (c *causes) size() int {
-	const perCause, perPart = 400, 100
-	return perCause*len(c.list) + perPart*len(c.parts)
+	return int(unsafe.Sizeof(cause{}))*cap(c.list) + int(unsafe.Sizeof(causeSamples{}))*cap(c.parts)
+}
+
+// finish ends the building.
+func (c *causes) finish() {
+	c.parts = make([]causeSamples, 0, len(c.sums))
+	for part, sum := range c.sums {
+		c.parts = append(c.parts, causeSamples{part, sum})
+	}
+	c.list, c.indices, c.sums = slices.Clone(c.list), nil, nil
 }
 
 func (c *causes) add(s flame.Selection) {
-	if c.parts == nil {
-		c.indices, c.parts = map[cause]int32{}, map[causePart]store.Sum{}
+	if c.sums == nil {
+		c.indices, c.sums = map[cause]int32{}, map[causePart]store.Sum{}
 	}
 	type pair struct {
 		stack timeline.StackIndex
@@ -77,8 +94,8 @@ func (c *causes) add(s flame.Selection) {
 	for key, more := range sums {
 		part := c.partOf(p, key.stack)
 		part.link = p.Links[key.link]
-		sum := c.parts[part]
-		c.parts[part] = store.Sum{Samples: sum.Samples + more.Samples, Weight: sum.Weight + more.Weight}
+		sum := c.sums[part]
+		c.sums[part] = store.Sum{Samples: sum.Samples + more.Samples, Weight: sum.Weight + more.Weight}
 	}
 }
 
@@ -161,7 +178,8 @@ func (v *viewer) causeLines(s *selection, m *merged, bytes int, omissions *answe
 	}
 	service, visited, linked := s.profiles[0].Service, 0, int64(0)
 	places := map[timeline.Link]operations.Place{}
-	for part, more := range m.causes.parts {
+	for _, part := range m.causes.parts {
+		more := part.Sum
 		place, known := places[part.link]
 		if part.link != (timeline.Link{}) && !known && visited <= store.MaxVisitedLinks {
 			links := 0

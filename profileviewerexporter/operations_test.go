@@ -269,8 +269,8 @@ func TestMinified(t *testing.T) {
 	assert.Equal(t, graph.Total, *graph.Matched)
 }
 
-// TestOperationRecords: the errors and log records of an operation are those of its spans and of the
-// spans below.
+// TestOperationRecords: the errors and log records of an operation are those of its spans and of
+// the spans below.
 func TestOperationRecords(t *testing.T) {
 	h := start(t, nil)
 	h.addSpans("shop", 7, testSpan{9, 0, "GET /", 0, 40}, testSpan{7, 9, "query", 5, 15})
@@ -305,8 +305,8 @@ func TestOperationRecords(t *testing.T) {
 	assert.Zero(t, get[records.ListAnswer](h, "logs?"+get1+"&kind=Client").Count)
 }
 
-// TestErrorOrigin: an error has its release, environment and SDK, the releases of its group, and the
-// profile of its trace.
+// TestErrorOrigin: an error has its release, environment and SDK, the releases of its group, and
+// the profile of its trace.
 func TestErrorOrigin(t *testing.T) {
 	h := start(t, nil)
 	h.addRelease("shop", "2", "work", 7, 0)

@@ -58,7 +58,7 @@ func New(source Source) (*Graph, error) {
 
 // Size returns the approximate size of the graph in memory.
 func (g *Graph) Size() int {
-	const node, frame = 68, 120 // with the lists of children
+	const node, frame = 84, 120 // with the lists of children
 	size := node*len(g.Tree) + frame*len(g.Frames)
 	for i := range g.Frames {
 		f := &g.Frames[i]
