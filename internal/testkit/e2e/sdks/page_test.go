@@ -70,6 +70,8 @@ Notes:
   matching profiler. [Recordings](linking.md#results-with-real-sdks) also cover Java 8.53.0 with a profiler.
 - **Node 11.12.0 with profiler 11.1.0, and 10.78.0 with 10.75.3**: spans have [no profiler
   session](linking.md#spans-without-a-profiler-session).
+- **First view of a service**: another test runs Flask (Python 2.75.0), Node 11.1.0 and Spring (Java 8.43.0 with its profiler), each with a slow
+  function, a slow query and a lock. The first three rows of the service in the [viewer](../profileviewerexporter/README.md#display) name them.
 - **No profiles**: Go 0.50.0, Rust, and V1 in Python 3, Node 11 and browser 11. **No logs**: Go 0.27.0.
 - **OTLP integrations**: in a second test, Python 2.75.0 and 3.0.0b2, Node 11.12.0 and Go 0.50.0 send spans from OpenTelemetry's SDK to the
   [endpoints for OTLP](../sentryreceiver/README.md#otlp). Spans, logs and errors have the same trace and ` + "`service.name`" + `. Python's
