@@ -82,8 +82,8 @@ func TestStoredRequestsOfOtherVersions(t *testing.T) {
 	assert.Equal(t, 1, unreadable)
 }
 
-// TestVersionOfRequests: a build that knows only version 1 would lose the second update of sessions,
-// or the drift.
+// TestVersionOfRequests: a build that knows only version 1 would lose the second update of
+// sessions, or the drift.
 func TestVersionOfRequests(t *testing.T) {
 	h := start(t, withoutQueue)
 	item := func(kind sentry.ItemType, drift int64) tosentry.Outgoing {
