@@ -177,7 +177,11 @@ export default async function (page, url) {
   const ofOperation = await api(`flame?${new URLSearchParams({ service: 'shop-py', operation: first.name, kind: first.kind, active: 1 })}`);
   await page.selectOption('label:has-text("Thread") select', '');
   await total(ofOperation.total);
-  assert.equal(await page.locator('.heading ~ .meta a').count(), first.slowest.length);
+  assert.equal(await page.locator('.parts .meta a').count(), first.slowest.length);
+  assert.equal(await page.locator('.parts li').count(), [first.database, first.remote, first.own].filter((time) => time > 0).length);
+  assert.equal(await page.locator('.causes tbody tr').count(), Math.min(5, ofOperation.causes.length));
+  const records = await api(`logs?${new URLSearchParams({ service: 'shop-py', operation: first.name, kind: first.kind, entries: 0 })}`);
+  assert.equal(await page.locator('.heading ~ .meta a[href^="#/logs"]').count(), records.count > 0 ? 1 : 0);
   await shot('operation-1440');
   await page.setViewportSize({ width: 390, height: 844 });
   await shot('operation-390');
