@@ -25,5 +25,8 @@ func ClockDrift(header *sentry.EnvelopeHeader, kind sentry.ItemType, received ti
 	if header.SentAt.IsZero() || drift.Abs().Truncate(time.Second) < minClockDrift {
 		return 0
 	}
+	if isContainer := kind == sentry.ItemSpan || kind == sentry.ItemLog || kind == sentry.ItemTraceMetric; isContainer && drift < 0 {
+		return 0 // times in the future become the time of receipt instead (relay-event-normalization/src/eap/time.rs)
+	}
 	return drift
 }

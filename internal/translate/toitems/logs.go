@@ -148,10 +148,9 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if synthetic && e.copies.Spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
-	if drift := attr.UncorrectedDrift(attrs.Get); drift != e.container.DriftMilli {
-		e.Flush(&e.container.Container) // ingest shifts all times of an envelope alike
-		e.container.DriftMilli = drift
-	}
+	// Not by sent_at: ingest sets times in the future to the time of receipt before it corrects them
+	// (relay-event-normalization/src/eap/time.rs).
+	out.Timestamp.UnixNano = attr.Shifted(out.Timestamp.UnixNano, attr.UncorrectedDrift(attrs.Get))
 	e.Put(&e.container.Container, out)
 }
 

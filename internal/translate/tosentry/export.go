@@ -116,8 +116,7 @@ type Container struct {
 	*event.ContainerWriter
 	Kind        sentry.ItemType
 	ContentType string
-	Elements    int   // limit of an item
-	DriftMilli  int64 // of the elements, see Outgoing
+	Elements    int // limit of an item
 	Trace       *sentry.DynamicSamplingContext
 }
 
@@ -141,5 +140,5 @@ func (e *Export) Flush(c *Container) {
 		return
 	}
 	item := e.Add(c.Kind, c.ContentType, bytes.Clone(c.Finish()))
-	item.Header.ItemCount, item.Count, item.DriftMilli, item.Trace = jsonscan.Some(count), count, c.DriftMilli, c.Trace
+	item.Header.ItemCount, item.Count, item.Trace = jsonscan.Some(count), count, c.Trace
 }

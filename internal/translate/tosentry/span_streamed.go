@@ -27,6 +27,9 @@ func (e *traceExporter) streamedSpan(spans []tracedSpan, index int, tree *segmen
 		out.Status = "error"
 	}
 	out.Start, out.End = timesOf(s.Span)
+	for _, at := range []*jsonscan.Timestamp{&out.Start, &out.End} { // not by sent_at, see toitems.FromLogs
+		at.UnixNano = attr.Shifted(at.UnixNano, s.drift)
+	}
 	if stated, ok := s.Attributes().Get(semconv.SentryIsSegment); ok && stated.Type() == pcommon.ValueTypeBool {
 		out.IsSegment = jsonscan.Some(stated.Bool())
 	}

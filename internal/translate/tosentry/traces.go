@@ -155,17 +155,12 @@ func samplingContext(s *tracedSpan, transaction string) *sentry.DynamicSamplingC
 // headers.
 const maxName = 200
 
-// containers translates spans to span containers. Each contains spans with one trace header and one
-// clock.
+// containers translates spans to span containers. Each contains spans with one trace header.
 func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmentTree) {
-	type envelopeHeader struct {
-		attr.TraceHeader
-		drift int64
-	}
-	var order []envelopeHeader
-	byHeader := map[envelopeHeader][]int{}
+	var order []attr.TraceHeader
+	byHeader := map[attr.TraceHeader][]int{}
 	for _, i := range which {
-		header := envelopeHeader{spans[i].header, spans[i].drift}
+		header := spans[i].header
 		if byHeader[header] == nil {
 			order = append(order, header)
 		}
@@ -181,7 +176,7 @@ func (e *traceExporter) containers(spans []tracedSpan, which []int, tree *segmen
 func (e *traceExporter) container(spans []tracedSpan, which []int, tree *segmentTree) {
 	c := Container{
 		ContainerWriter: event.NewContainerWriter(e.payload, e.options.AtMost(sentry.MaxOutgoingContainer)),
-		Kind:            sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, Elements: sentry.MaxOutgoingSpans, DriftMilli: spans[which[0]].drift,
+		Kind:            sentry.ItemSpan, ContentType: sentry.ContentTypeSpans, Elements: sentry.MaxOutgoingSpans,
 	}
 	var span event.StreamedSpan
 	for _, i := range which {

@@ -98,10 +98,10 @@ func (s *setup) testClock(t *testing.T, off time.Duration) {
 			}
 		}
 		assert.NotZero(t, times, "times of %s", item.kind)
-		assert.NotContains(t, item.raw, "clock_drift", item.kind)
+		assert.NotContains(t, item.raw, "sentry.clock_drift", item.kind)
 		seen[item.kind]++
 	}
-	for kind, n := range map[string]int{"event": 1, "feedback": 1, "transaction": 1, "span": 3, "log": 1, "trace_metric": 1, "profile_chunk": 2} {
+	for kind, n := range map[string]int{"event": 1, "feedback": 1, "transaction": 2, "span": 3, "log": 1, "trace_metric": 1, "profile_chunk": 2} {
 		assert.Equal(t, n, seen[kind], kind)
 	}
 	assert.NotZero(t, seen["session metric"])

@@ -89,31 +89,29 @@ func clientOutcomes(all []stored, project int) map[string]float64 {
 	return sums
 }
 
-// sessions returns the release health of a project: counts, and numbers of distinct sessions and
-// users, by metric, release, environment, status and SDK.
+// sessions returns the release health of a project by release, environment and status. Errored
+// sessions are distinct IDs, or numbers of an aggregate.
 func sessions(all []stored, project int) map[string]float64 {
-	counts, distinct := map[string]float64{}, map[string]map[string]bool{}
+	counts, errored := map[string]float64{}, map[string]bool{}
 	for i := range all {
 		m := &all[i]
 		if m.kind != "session metric" || m.project != project {
 			continue
 		}
 		tags, _ := m.body["tags"].(map[string]any)
-		key := fmt.Sprint(m.body["name"], " ", tags["release"], " ", tags["environment"], " ", tags["session.status"], " ", tags["sdk"])
-		switch m.body["type"] {
-		case "c":
-			counts[key] += number(m.body["value"])
-		case "s":
-			if distinct[key] == nil {
-				distinct[key] = map[string]bool{}
-			}
+		of := fmt.Sprint(tags["release"], " ", tags["environment"], " ")
+		switch m.body["name"] {
+		case "c:sessions/session@none":
+			status := strings.TrimSuffix(fmt.Sprint(tags["session.status"]), "_preaggr")
+			counts[of+status] += number(m.body["value"])
+		case "s:sessions/error@none":
 			for _, v := range values(m.body["value"]) {
-				distinct[key][fmt.Sprint(v)] = true
+				if id := fmt.Sprint(of, v); !errored[id] {
+					errored[id] = true
+					counts[of+"errored"]++
+				}
 			}
 		}
-	}
-	for key, set := range distinct {
-		counts[key] = float64(len(set))
 	}
 	return counts
 }
@@ -229,6 +227,12 @@ func fields(body map[string]any) map[string][]any {
 		}
 	}
 	return all
+}
+
+// isAddress reports whether a field states the address of a user.
+func isAddress(path string) bool {
+	return strings.HasSuffix(path, "ip_address") || strings.HasSuffix(path, "ip_address/value") || strings.Contains(path, "client.address") ||
+		strings.Contains(path, "sentry.user.ip")
 }
 
 // same compares values; times may differ by as long as the test lasts.

@@ -108,7 +108,7 @@ func trace(spans ptrace.SpanSlice, n int, state string, end time.Time) {
 		span.SetStartTimestamp(pcommon.NewTimestampFromTime(end.Add(-time.Second)))
 		span.SetEndTimestamp(pcommon.NewTimestampFromTime(end))
 		span.TraceState().FromRaw(state)
-		span.SetFlags(0x301) // sampled, with a local parent
+		span.SetFlags(0x101) // sampled, with a local parent
 		if i == 0 {
 			span.SetKind(ptrace.SpanKindServer)
 			continue
@@ -163,7 +163,7 @@ func (s *setup) testNames(t *testing.T) {
 				want = "error"
 			}
 			require.Equal(t, want, got["status"], "project %d, %s", project, span.Name())
-			require.Equal(t, "1.2.3", attribute(got, "sentry.release"))
+			require.Equal(t, "shop@1.2.3", attribute(got, "sentry.release"))
 			require.Equal(t, "prod", attribute(got, "sentry.environment"))
 			require.Equal(t, "span number 0", attribute(got, "sentry.segment.name"), "project %d, %s: segment", project, span.Name())
 		}
@@ -216,6 +216,7 @@ func (s *setup) testSampling(t *testing.T) {
 				}
 			}
 			assert.InEpsilon(t, 3*want, total, 0.001, "%s: spans of project %d", state, project)
+			assert.InEpsilon(t, want, segments, 0.001, "%s: segments of project %d", state, project)
 			t.Logf("%s: project %d has %.1f segments and %.1f spans", state, project, segments, total)
 		}
 	}

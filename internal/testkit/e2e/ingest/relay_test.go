@@ -63,6 +63,7 @@ sentry: {enabled: false}
 normalization: {level: full}
 outcomes: {emit_outcomes: true}
 aggregator: {bucket_interval: 1, initial_delay: 0}
+limits: {shutdown_timeout: 1}
 processing:
   enabled: true
   redis: redis://%s

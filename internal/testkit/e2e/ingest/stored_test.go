@@ -161,7 +161,7 @@ func (s *stored) remarks() (all []string) {
 		for _, key := range slices.Sorted(maps.Keys(members)) {
 			switch _, notIndex := strconv.Atoi(key); {
 			case key == "":
-				all = append(all, s.kind+" "+path+" "+reasonsOf(members[key]))
+				all = append(all, strings.TrimSpace(s.kind+" "+path+" "+reasonsOf(members[key])))
 			case notIndex == nil:
 				visit(path+"/*", members[key])
 			default:
