@@ -148,7 +148,7 @@ func (e *logExporter) log(record plog.LogRecord, s *source) {
 	if synthetic && e.copies.Spend(len(semconv.SentryTraceIDSynthetic)+len(`"":{"type":"boolean","value":true},`)) {
 		out.Attributes = append(out.Attributes, flag(semconv.SentryTraceIDSynthetic))
 	}
-	// Not by sent_at: ingest sets times in the future to the time of receipt before it corrects them
+	// Not by sent_at: ingest sets times in the future to the time of receipt instead
 	// (relay-event-normalization/src/eap/time.rs).
 	out.Timestamp.UnixNano = attr.Shifted(out.Timestamp.UnixNano, attr.UncorrectedDrift(attrs.Get))
 	e.Put(&e.container.Container, out)
