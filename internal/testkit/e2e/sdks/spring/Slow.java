@@ -21,7 +21,7 @@ import org.springframework.web.bind.annotation.RestController;
 @SpringBootApplication
 @RestController
 public class Slow {
-  static final String SLOW = "SELECT count(*) FROM orders, system_range(1, 600000) WHERE customer = ? AND mod(x, 7) = 3";
+  static final String SLOW = "SELECT count(*) FROM orders, system_range(1, 3000000) WHERE customer = ? AND mod(x, 7) = 3";
 
   private final JdbcTemplate database;
   private final ReentrantLock stock = new ReentrantLock();
