@@ -25,18 +25,23 @@ func chanceOf(before, after int64, boxes int) chance {
 }
 
 // approximate is the variance from which on the normal approximation is used. It bounds the number
-// of terms of the exact test to a few hundred.
-const approximate = 1000
+// of terms of the exact test to a few hundred. maxExact is the number of samples up to which the
+// exact test is exact: pprof's values are counts that clients state, and floating-point numbers
+// from 2^53 on are not integers, so that the terms would not decrease.
+const (
+	approximate = 1000
+	maxExact    = 1 << 40
+)
 
 // explains reports whether chance explains the difference between numbers of samples in a function.
 func (c chance) explains(before, after int64) bool {
 	all, found := c.before+c.after, float64(before+after)
-	if c.before == 0 || c.after == 0 || found == 0 || found == all {
-		return true // there is nothing to compare
+	if c.before <= 0 || c.after <= 0 || found <= 0 || found >= all {
+		return true // there is nothing to compare, or the numbers are too large
 	}
 	expected := found * c.after / all
 	variance := expected * c.before / all * (all - found) / (all - 1)
-	if variance >= approximate {
+	if variance >= approximate || all > maxExact {
 		return math.Erfc(math.Abs(float64(after)-expected)/math.Sqrt(2*variance)) >= c.level
 	}
 	larger, tail := float64(after), chance{c.before, c.after, 0}

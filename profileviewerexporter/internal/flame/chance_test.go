@@ -118,3 +118,26 @@ func TestChange(t *testing.T) {
 		assert.Equal(t, first.After.SelfSamples, first.After.Samples)
 	}
 }
+
+// TestChanceOfStatedCounts: the counts that clients state may be larger than any recording.
+// Comparing them ends, and shows a difference of more than chance.
+func TestChanceOfStatedCounts(t *testing.T) {
+	graph := func(all, some int64) *flame.Graph {
+		return &flame.Graph{Frames: []timeline.Frame{{Name: "f"}}, Tree: flame.Tree{
+			{Parent: -1, Frame: -1, Samples: all, Total: all}, {Parent: 0, Frame: 0, Samples: some, Total: some, Self: some},
+		}}
+	}
+	for _, before := range []int64{1, 3, 63, 127, 255, 257, 1000, math.MaxInt64} {
+		for exponent := 38; exponent < 63; exponent++ {
+			for _, part := range []int64{1, 2, 4} {
+				all := int64(1) << exponent
+				for some := int64(0); some <= before && some <= 1000; some += 1 + min(before, 1000)/50 {
+					flame.Compare(graph(before, some), graph(all, all/part))
+				}
+			}
+		}
+	}
+	assert.NotZero(t, flame.Compare(graph(1<<60, 0), graph(1<<60, 1<<59)).Delta[1])
+	assert.Zero(t, flame.Compare(graph(1<<60, 1<<59), graph(1<<61, 1<<60)).Delta[1])
+	flame.Compare(graph(-1<<62, 1<<62), graph(1<<62, -1<<62)) // sums that overflowed
+}
