@@ -3,11 +3,13 @@
 package exception
 
 import (
+	"iter"
 	"math"
 	"strings"
 
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/semconv"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
@@ -90,7 +92,7 @@ func putStack(in pcommon.Map, key string, stack *event.Stacktrace) {
 	attr.PutMembers(m, event.Stacktraces, stack)
 }
 
-// PutNames sets the functions of a frame by a symbol file.
+// PutNames sets the functions of a frame by a symbol file, MaxNames at most.
 func PutNames(frame pcommon.Map, functions []event.EventFrame) {
 	to := frame.PutEmptySlice(Symbolicated)
 	for _, f := range functions {
@@ -121,17 +123,30 @@ type Stack struct {
 	Omitted int // frames beyond the limit
 }
 
-// Limits bound the memory of readers: a frame takes four bytes of a message, and 400 in memory.
-type Limits struct{ Exceptions, Threads, Frames int } // Frames of each stack
+// Limits bound the memory of readers: an element of a list takes four bytes of a message, and 400
+// in memory.
+type Limits struct {
+	Exceptions, Threads int
+	Frames              int                  // of each stack
+	Elements            *allowance.Allowance // ElementBytes for each exception, thread and frame; nil = unlimited
+}
+
+// ElementBytes is less than a frame takes of a message that states a place in the code.
+const ElementBytes = 32
+
+func (l Limits) spend() bool { return l.Elements == nil || l.Elements.Spend(ElementBytes) }
 
 // Unlimited is for readers that write names into all frames.
-var Unlimited = Limits{math.MaxInt, math.MaxInt, math.MaxInt}
+var Unlimited = Limits{Exceptions: math.MaxInt, Threads: math.MaxInt, Frames: math.MaxInt}
+
+// MaxNames is the maximum number of functions of a frame by a symbol file.
+const MaxNames = 64
 
 // Chain returns the last exceptions of an event, the thrown one last.
 func Chain(attrs pcommon.Map, most Limits) (chain []Exception) {
 	all, i := valueOf(attrs, semconv.SentryExceptions), 0
 	for m := range attr.Maps(all) {
-		if i++; i <= all.Slice().Len()-most.Exceptions {
+		if i++; i <= all.Slice().Len()-most.Exceptions || !most.spend() {
 			continue
 		}
 		x := Exception{Map: m, Stack: stackOf(m, memberStacktrace, most)}
@@ -146,16 +161,19 @@ func Chain(attrs pcommon.Map, most Limits) (chain []Exception) {
 }
 
 // Threads returns the first threads of an event.
-func Threads(attrs pcommon.Map, most Limits) (threads []Thread) {
-	for m := range attr.Maps(valueOf(attrs, semconv.SentryThreads)) {
-		if len(threads) == most.Threads {
-			break
+func Threads(attrs pcommon.Map, most Limits) iter.Seq[Thread] {
+	return func(yield func(Thread) bool) {
+		n := 0
+		for m := range attr.Maps(valueOf(attrs, semconv.SentryThreads)) {
+			if n++; n > most.Threads || !most.spend() {
+				return
+			}
+			t := Thread{Stack: stackOf(m, memberStacktrace, most)}
+			if read(m, event.EventThreads, &t.EventThread); !yield(t) {
+				return
+			}
 		}
-		t := Thread{Stack: stackOf(m, memberStacktrace, most)}
-		read(m, event.EventThreads, &t.EventThread)
-		threads = append(threads, t)
 	}
-	return threads
 }
 
 // MessageStack returns the stack of the message of an event, or nil.
@@ -178,7 +196,7 @@ func stackOf(in pcommon.Map, key string, most Limits) *Stack {
 	frames := valueOf(value.Map(), memberFrames)
 	s := &Stack{Tree: isTree(frames)}
 	for m := range attr.Maps(frames) {
-		if len(s.Frames) == most.Frames {
+		if len(s.Frames) == most.Frames || !most.spend() {
 			s.Omitted++
 			continue
 		}
@@ -204,6 +222,9 @@ func isTree(frames pcommon.Value) bool {
 func Names(frame pcommon.Map) (functions []event.EventFrame, ok bool) {
 	named := valueOf(frame, Symbolicated)
 	for m := range attr.Maps(named) {
+		if len(functions) == MaxNames {
+			break
+		}
 		functions = append(functions, event.EventFrame{})
 		read(m, event.Frames, &functions[len(functions)-1])
 	}

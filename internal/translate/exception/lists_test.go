@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/collector/pdata/pcommon"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/allowance"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 )
 
@@ -51,7 +52,7 @@ func TestThereAndBack(t *testing.T) {
 			x.Stacktrace = inOrder(x.Stack)
 			back.Exceptions = append(back.Exceptions, x.Exception)
 		}
-		for _, thread := range Threads(attrs, Unlimited) {
+		for thread := range Threads(attrs, Unlimited) {
 			thread.Stacktrace = inOrder(thread.Stack)
 			back.Threads = append(back.Threads, thread.EventThread)
 		}
@@ -78,7 +79,7 @@ func TestLimits(t *testing.T) {
 	}
 	put(attrs, e)
 	most := Limits{Exceptions: 2, Threads: 3, Frames: 4}
-	chain, threads := Chain(attrs, most), Threads(attrs, most)
+	chain, threads := Chain(attrs, most), slices.Collect(Threads(attrs, most))
 	require.Len(t, chain, 2)
 	require.Len(t, threads, 3)
 	assert.Equal(t, []string{"3", "4", "0"}, []string{chain[0].Type, chain[1].Type, threads[0].ID})
@@ -93,6 +94,30 @@ func put(attrs pcommon.Map, e *event.ErrorEvent) {
 	PutChain(attrs, e)
 	PutMessageStack(attrs, e)
 	PutThreads(attrs, e)
+}
+
+// TestElements: an allowance bounds exceptions, threads and frames together. Threads are read one
+// at a time, and a frame has as many names as writers put into it.
+func TestElements(t *testing.T) {
+	attrs := pcommon.NewMap()
+	stack := &event.Stacktrace{Frames: make([]event.EventFrame, 3)}
+	put(attrs, &event.ErrorEvent{Exceptions: make([]event.Exception, 2), Threads: []event.EventThread{{Stacktrace: stack}, {Stacktrace: stack}}, Stacktrace: stack})
+	most, left := Unlimited, allowance.Of(8*ElementBytes)
+	most.Elements = &left
+	assert.Len(t, Chain(attrs, most), 2)
+	for thread := range Threads(attrs, most) {
+		assert.Len(t, thread.Stack.Frames, 3)
+		break
+	}
+	assert.Len(t, MessageStack(attrs, most).Frames, 2)
+	assert.Empty(t, slices.Collect(Threads(attrs, most)))
+	assert.Empty(t, Chain(attrs, most))
+	assert.Equal(t, 3, MessageStack(attrs, most).Omitted)
+
+	frame := pcommon.NewMap()
+	PutNames(frame, make([]event.EventFrame, MaxNames+1))
+	names, _ := Names(frame)
+	assert.Len(t, names, MaxNames)
 }
 
 func inOrder(s *Stack) *event.Stacktrace {

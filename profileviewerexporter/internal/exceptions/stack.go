@@ -118,7 +118,7 @@ func structured(list []exception.Exception, attributes pcommon.Map) (chain []thr
 		chain = append(chain, one)
 	}
 	if first := &list[len(list)-1]; len(chain[0].frames) == 0 {
-		for _, thread := range exception.Threads(attributes, limits) {
+		for thread := range exception.Threads(attributes, limits) {
 			if thread.Stack != nil && thread.Threw(&first.Exception) {
 				chain[0].addStack(thread.Stack)
 				break

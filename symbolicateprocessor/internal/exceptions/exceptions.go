@@ -18,7 +18,7 @@ import (
 
 // Logs finds names for the exceptions of log records.
 func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Write {
-	w := &writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })}
+	w := newWriter(files, func() int { return new(plog.ProtoMarshaler).LogsSize(logs) })
 	for _, resource := range logs.ResourceLogs().All() {
 		for _, scope := range resource.ScopeLogs().All() {
 			for _, record := range scope.LogRecords().All() {
@@ -31,7 +31,7 @@ func Logs(logs plog.Logs, files symbolicate.Files) symbolicate.Write {
 
 // Traces finds names for the exceptions of span events.
 func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Write {
-	w := &writer{files: files, counts: symbolicate.Counts{}, names: attr.Copies(func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })}
+	w := newWriter(files, func() int { return new(ptrace.ProtoMarshaler).TracesSize(traces) })
 	for _, resource := range traces.ResourceSpans().All() {
 		for _, scope := range resource.ScopeSpans().All() {
 			for _, span := range scope.Spans().All() {
@@ -46,10 +46,22 @@ func Traces(traces ptrace.Traces, files symbolicate.Files) symbolicate.Write {
 
 // writer writes names into one message.
 type writer struct {
-	files   symbolicate.Files
-	counts  symbolicate.Counts
-	names   allowance.Allowance
-	changes []func() // of the message
+	files    symbolicate.Files
+	counts   symbolicate.Counts
+	names    allowance.Allowance
+	elements allowance.Allowance // of lists: see exception.Limits
+	changes  []func()            // of the message
+}
+
+// fewElements may be read of any message. Large events have as many.
+const fewElements = 10_000
+
+// newWriter returns the writer of a message with a size in bytes.
+func newWriter(files symbolicate.Files, size func() int) *writer {
+	return &writer{
+		files: files, counts: symbolicate.Counts{}, names: attr.Copies(size),
+		elements: allowance.Lazily(fewElements*exception.ElementBytes, 1, size),
+	}
 }
 
 // write changes the message.

@@ -300,6 +300,19 @@ func (oneMapping) Native(symbolicate.NativeID) (*native.Table, symbols.Status) {
 	return nil, symbols.MissingFile
 }
 
+// TestInputIsBounded: a frame of four bytes needs 400 in memory, so only as many are read as the
+// size of the message suggests. Exceptions and threads count like frames.
+func TestInputIsBounded(t *testing.T) {
+	const n = 25_000
+	logs, attrs := record("native")
+	frames := attrs.PutEmptySlice("sentry.exceptions").AppendEmpty().SetEmptyMap().PutEmptyMap("stacktrace").PutEmptySlice("frames")
+	for range n {
+		frames.AppendEmpty().SetEmptyMap()
+	}
+	read := fewElements + new(plog.ProtoMarshaler).LogsSize(logs)/exception.ElementBytes
+	assert.Equal(t, symbolicate.Counts{symbols.Limit: n + 1 - read}, Logs(logs, shop{t})())
+}
+
 // The innermost address is that of an instruction, the others follow a call.
 func TestNativeOfSentry(t *testing.T) {
 	for kind, c := range map[string]struct {

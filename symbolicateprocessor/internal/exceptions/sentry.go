@@ -20,8 +20,10 @@ import (
 // lists writes names into the frames of the exceptions, the threads and the message of an event. It
 // returns the texts with these names, and reports whether there are any.
 func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, changed bool) {
+	most := exception.Unlimited
+	most.Elements = &w.elements
 	var chain []event.Exception
-	for _, e := range exception.Chain(attrs, exception.Unlimited) {
+	for _, e := range exception.Chain(attrs, most) {
 		thrown := strings.TrimPrefix(e.Module+"."+e.Type, ".")
 		e.Stacktrace = w.stack(s, e.Stack, thrown, &changed)
 		if class, ok := w.class(s, thrown); ok {
@@ -32,12 +34,12 @@ func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, cha
 		chain = append(chain, e.Exception)
 	}
 	var threads []event.EventThread
-	for _, t := range exception.Threads(attrs, exception.Unlimited) {
+	for t := range exception.Threads(attrs, most) {
 		t.Stacktrace = w.stack(s, t.Stack, "", &changed)
 		threads = append(threads, t.EventThread)
 	}
 	inMessage := false
-	if stack := w.stack(s, exception.MessageStack(attrs, exception.Unlimited), "", &inMessage); inMessage {
+	if stack := w.stack(s, exception.MessageStack(attrs, most), "", &inMessage); inMessage {
 		changed = true
 		text := event.FramesText(stack, s.platform)
 		w.changes = append(w.changes, func() { exception.SymbolicateMessage(attrs, text) })
@@ -53,6 +55,9 @@ func (w *writer) lists(s *source, attrs pcommon.Map) (texts exception.Texts, cha
 func (w *writer) stack(s *source, stack *exception.Stack, thrown string, changed *bool) *event.Stacktrace {
 	if stack == nil {
 		return nil
+	}
+	if stack.Omitted > 0 { // a status without frames is not counted
+		w.counts[symbols.Limit] += stack.Omitted
 	}
 	found := w.frames(s, stack, thrown)
 	for i := range found {
@@ -175,13 +180,10 @@ func (w *writer) class(s *source, obfuscated string) (string, bool) {
 	return original, ok && original != obfuscated && w.spend(len(original))
 }
 
-// maxInlined is the maximum number of functions at one position.
-const maxInlined = 64
-
 // resultOf converts the frames of a symbol file to frames of an event.
 func resultOf(raw *event.EventFrame, found []symbols.Frame, method bool) (r result) {
 	r.known = len(found) > 0
-	for _, f := range found[:min(len(found), maxInlined)] {
+	for _, f := range found[:min(len(found), exception.MaxNames)] {
 		frame := event.EventFrame{Function: attr.FirstText(f.Function, raw.Function), Filename: f.File, Line: uint32(f.Line), Column: uint32(f.Column), InApp: raw.InApp, Platform: raw.Platform}
 		if method {
 			frame.Module, frame.Function = splitName(f.Function)

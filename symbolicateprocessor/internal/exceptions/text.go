@@ -46,7 +46,7 @@ func (w *writer) textFrame(s *source, f stacktext.Frame) (frames []stacktext.Fra
 		ok = len(found) > 0
 	}
 	size := 0
-	for _, at := range found[:min(len(found), maxInlined)] {
+	for _, at := range found[:min(len(found), exception.MaxNames)] {
 		frame := stacktext.Frame{Function: at.Function, File: at.File, Line: uint32(at.Line), Column: uint32(at.Column)}
 		if class {
 			frame.Module, frame.Function = splitName(at.Function)

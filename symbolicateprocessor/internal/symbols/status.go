@@ -12,6 +12,6 @@ const (
 	Pending     Status = "pending"      // the file is being indexed; later messages get names
 	NoSymbol    Status = "no_symbol"    // the file says nothing about the place
 	Ambiguous   Status = "ambiguous"    // several functions match the position
-	Limit       Status = "limit"        // the original names would exceed the size limit of the message
+	Limit       Status = "limit"        // the message would exceed its size limit with the original names, or has too many frames for its size
 	Error       Status = "error"        // the file cannot be read
 )
