@@ -33,6 +33,9 @@ type hold struct {
 	stop   context.CancelFunc
 	worker sync.WaitGroup
 
+	sending context.Context // of all messages
+	endSend context.CancelFunc
+
 	mu   sync.Mutex
 	held fairshare.Queue[tenant.Tenant, *heldMessage] // the first is due first
 }
@@ -64,11 +67,16 @@ const (
 // retryPause is the time between two attempts to forward a message.
 const retryPause = time.Second
 
+// shutdownSendTimeout is how long the next component may take to accept a message at shutdown, as
+// in profile_transform: the collector passes a context without a deadline to Shutdown.
+const shutdownSendTimeout = 5 * time.Second
+
 func newHold(cfg HoldConfig, f *files) *hold {
 	if cfg.Timeout == 0 {
 		return nil
 	}
-	return &hold{cfg: cfg, files: f, stop: func() {}}
+	sending, endSend := context.WithCancel(context.Background())
+	return &hold{cfg: cfg, files: f, stop: func() {}, sending: sending, endSend: endSend}
 }
 
 func (h *hold) start() {
@@ -82,6 +90,8 @@ func (h *hold) start() {
 			changed, known := h.files.opened.Next(), map[question]symbols.Status{}
 			h.forward(func(m *heldMessage) release {
 				switch {
+				case working.Err() != nil:
+					return ""
 				case m.release == "" && !m.pending(known):
 					return opened
 				case !time.Now().Before(m.due):
@@ -109,14 +119,19 @@ func (h *hold) pause() time.Duration {
 	return h.cfg.Timeout
 }
 
-// shutdown forwards all messages.
+// shutdown forwards all messages, unless the next component blocks.
 func (h *hold) shutdown() {
 	if h == nil {
 		return
 	}
 	h.stop()
+	timeout := time.AfterFunc(shutdownSendTimeout, h.endSend)
+	defer timeout.Stop()
 	h.worker.Wait()
-	h.forward(func(*heldMessage) release { return shutdown })
+	h.forward(func(*heldMessage) release {
+		timeout.Reset(shutdownSendTimeout)
+		return shutdown
+	})
 }
 
 // add keeps a message, and returns false if there is no room. To make room, it forwards messages of
@@ -196,7 +211,10 @@ func (h *hold) pass(m heldMessage, reason release) bool {
 		m.release, m.last = reason, time.Now().Add(h.cfg.Timeout)
 		h.files.telemetry.countFrames(m.ctx, m.find(h.files.of(m.files.tenant))())
 	}
-	err := m.next(m.ctx, reason != shutdown)
+	ctx, cancel := context.WithCancel(m.ctx)
+	defer cancel()
+	defer context.AfterFunc(h.sending, cancel)()
+	err := m.next(ctx, reason != shutdown)
 	if err != nil && reason != shutdown && !consumererror.IsPermanent(err) && time.Now().Before(m.last) {
 		h.mu.Lock()
 		defer h.mu.Unlock()

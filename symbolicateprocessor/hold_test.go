@@ -461,3 +461,47 @@ func TestMemoryOfHeldMessages(t *testing.T) {
 	assert.Equal(t, n, p.hold.held.Len())
 	runtime.KeepAlive(messages)
 }
+
+// TestShutdownBesideBlockedComponent: a component that blocks, like an exporter that retries
+// without a queue, does not block a shutdown. One that is slow gets all messages.
+func TestShutdownBesideBlockedComponent(t *testing.T) {
+	for _, c := range []struct {
+		each        time.Duration
+		took        time.Duration // of the shutdown
+		accepted    int
+		wantRefused int64
+	}{
+		{time.Hour, 5 * time.Second, 0, 4},
+		{4 * time.Second, 16*time.Second - time.Millisecond, 4, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := startPending(t, "timeout: 1m")
+			next := &slow{each: c.each}
+			h.processor.(*profilesProcessor).next = next
+			for range 4 {
+				h.consume()
+			}
+			time.Sleep(time.Minute + time.Millisecond) // the worker forwards the first one
+			begin := time.Now()
+			require.NoError(t, h.processor.Shutdown(t.Context()))
+			assert.Equal(t, c.took, time.Since(begin))
+			assert.Len(t, next.AllProfiles(), c.accepted)
+			assert.Equal(t, c.wantRefused, h.counts("held_messages", "release")["refused"])
+		})
+	}
+}
+
+// slow is a component that takes a time for each message.
+type slow struct {
+	consumertest.ProfilesSink
+	each time.Duration
+}
+
+func (s *slow) ConsumeProfiles(ctx context.Context, p pprofile.Profiles) error {
+	select {
+	case <-time.After(s.each):
+		return s.ProfilesSink.ConsumeProfiles(ctx, p)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
