@@ -48,7 +48,8 @@ func (s *Slab[R, T]) Release(r R) {
 	}
 	s.released[s.free>>chunkBits][s.free%chunkLen] = r
 	if s.free++; s.free == int(s.last) {
-		*s = Slab[R, T]{}
+		// The next record may come soon. Released records are zero.
+		*s = Slab[R, T]{chunks: []*[chunkLen]T{s.chunks[0]}, released: []*[chunkLen]R{s.released[0]}}
 	}
 }
 
