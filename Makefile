@@ -13,7 +13,12 @@ SOURCES  := $(shell find $(filter-out cmd,$(CODE)) -name '*.go' ! -name '*_test.
 PAGE     := profileviewerexporter/assets/stamp
 ALONE    := TestHostileFull
 KEY      := 0123456789abcdef0123456789abcdef
-PORTS    ?= 4317 4318 4319 4321 8888 8969 13133
+QUICK    := examples/quickstart/config.yaml
+# The port that the quickstart gives a component, or a part of one.
+LISTENS  := .*(endpoint: [^ ]*:|port: )([0-9]+).*
+port      = $(shell sed -nE '/^ *$(1):/,/$(LISTENS)/s/$(LISTENS)/\2/p' $(QUICK))
+PORTS    ?= $(shell sed -nE 's/$(LISTENS)/\2/p' $(QUICK))
+LOCAL     = http://$(KEY)@localhost:$(call port,sentry)/1
 DEMO     := $(wildcard testdata/cases/sdk-*/in.envelope testdata/runs/*.tar.gz) \
             $(foreach case,android-v1-art android-v2-perfetto-trace react-native-v2-art,testdata/cases/$(case)/in.envelope)
 HOSTILE  := $(sort $(wildcard internal/testkit/e2e/hostile/*_test.go))
@@ -30,24 +35,24 @@ export TESTS := full
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# The ports of examples/quickstart, and of the collector's own metrics, before a build that takes minutes.
+# The ports of examples/quickstart, before a build that takes minutes.
 ports: private SHELL := bash
 ports:
 	@for port in $(PORTS); do ! (exec 3<>/dev/tcp/localhost/$$port) 2>/dev/null || busy="$$busy $$port"; done; [ -z "$$busy" ] || \
-	  { echo "In use:$$busy. Stop the program that listens there, or change the port in examples/quickstart/config.yaml."; exit 1; }
+	  { echo "In use:$$busy. Stop the program that listens there, or change the port in $(QUICK)."; exit 1; }
 
 run: ports build ## Build the collector and start it on examples/quickstart
 	@echo
-	@echo "  DSN for your SDK:  http://$(KEY)@localhost:4319/1"
-	@echo "  Viewer:            http://localhost:4321/   flame graphs and traces"
+	@echo "  DSN for your SDK:  $(LOCAL)"
+	@echo "  Viewer:            http://localhost:$(call port,profile_viewer)/   flame graphs and traces"
 	@echo "  Without an SDK:    make demo   (in a second terminal)"
-	@echo "  Other ports:       4317 and 4318 OTLP, 8969 Spotlight, 8888 metrics, 13133 health"
+	@echo "  Other ports:       $(call port,grpc) and $(call port,http) OTLP, $(call port,spotlight) Spotlight, $(call port,metrics) metrics, $(call port,health_check) health"
 	@echo
-	@exec $(BIN) --config examples/quickstart/config.yaml $(GATE)
+	@exec $(BIN) --config $(QUICK) $(GATE)
 
 demo: dist/envelope ## Send recorded SDK requests to the running collector, or to DSN, ROUNDS (1) times
-	@dist/envelope send --dsn $(or $(DSN),http://$(KEY)@localhost:4319/1) --rounds $(or $(ROUNDS),1) $(DEMO)
-	@echo "Open http://localhost:4321/"
+	@dist/envelope send --dsn $(or $(DSN),$(LOCAL)) --rounds $(or $(ROUNDS),1) $(DEMO)
+	@echo "Open http://localhost:$(call port,profile_viewer)/"
 
 page: ## Build the page of the profile_viewer exporter from its sources; needs node
 	@cd profileviewerexporter/web && sh ../../.ci/quiet npm ci --ignore-scripts --no-audit --no-fund && npm run --silent build
