@@ -179,7 +179,7 @@ var whyUnlinked = map[spanlink.Reason]string{
 	spanlink.NoSession:  "the profile states no profiler session",
 	spanlink.NoThread:   "the samples state no thread",
 	spanlink.NoSpan:     "no span was running on the thread",
-	spanlink.Ambiguous:  "several unrelated spans were running on the thread",
+	spanlink.Ambiguous:  "several unrelated spans were running on the thread: see link::ambiguous",
 	spanlink.Late:       "the spans of that time have expired: see link::keep_spans",
 	spanlink.Evicted:    "the spans of that time were evicted, or the profile could not wait for its spans: see link::max_index_bytes",
 	spanlink.Aggregated: "the samples have no timestamps",
