@@ -21,7 +21,7 @@ type compareAnswer struct {
 	AfterSamples   int64        `json:"after_samples"`
 	BeforeProfiles int          `json:"before_profiles"` // number of profiles
 	AfterProfiles  int          `json:"after_profiles"`
-	Changes        []changeLine `json:"changes,omitempty"` // largest change in self weight first, those by chance last
+	Changes        []changeLine `json:"changes,omitempty"` // largest change in self weight first; changes that chance explains are last
 }
 
 // changeLine is a function of a comparison. Weights of the first selection are scaled to the total

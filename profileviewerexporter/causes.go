@@ -27,12 +27,12 @@ type causeLine struct {
 	File      string `json:"file,omitempty"`
 	Line      int64  `json:"line,omitempty"`      // line with the most weight
 	Wait      string `json:"wait,omitempty"`      // library function in which it waits
-	Operation string `json:"operation,omitempty"` // operation with the most weight of it: the name of its outermost span
+	Operation string `json:"operation,omitempty"` // operation with most of the weight: the name of its outermost span
 	Trace     string `json:"trace,omitempty"`     // of the slowest span of a call
 	Span      string `json:"span,omitempty"`
 	Weight    int64  `json:"weight"`
 	Samples   int64  `json:"samples"`
-	Estimated bool   `json:"estimated,omitempty"` // true if the weight is that of spans instead of samples: calls without a thread have none
+	Estimated bool   `json:"estimated,omitempty"` // true if the weight is estimated from spans, because no thread waits for the call
 }
 
 // cause is what the thread of a sample does, as its stack shows.
@@ -66,7 +66,7 @@ func (c *causes) size() int {
 	return int(unsafe.Sizeof(cause{}))*cap(c.list) + int(unsafe.Sizeof(causeSamples{}))*cap(c.parts)
 }
 
-// finish ends the building.
+// finish lists the sums and releases the maps.
 func (c *causes) finish() {
 	c.parts = make([]causeSamples, 0, len(c.sums))
 	for part, sum := range c.sums {
@@ -161,9 +161,9 @@ type causeSum struct {
 	roots     map[operations.Name]int64
 }
 
-// inSpans is the part of the time in spans from which on a cause precedes those outside of spans, a
-// twentieth. A thread outside of spans may block in a function of the application, in a call that
-// its profiler does not see, for all of the time; it slows no operation.
+// inSpans is the divisor of the time in spans: a cause with at least a twentieth of it precedes
+// those outside of spans. A thread outside of spans may block in a function of the application, in
+// a call that its profiler does not see, for all of the time; it slows no operation.
 const inSpans = 20
 
 // causeLines returns the heaviest causes of a selection. Samples in a call, and in spans below it,

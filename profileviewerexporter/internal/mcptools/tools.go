@@ -63,7 +63,7 @@ func addTools(s *mcp.Server, c *client) {
 		name: "causes", title: "What takes the time",
 		description: "Find what takes the time of a service, or of an operation of it, heaviest first: functions of the application with the library " +
 			"functions that they call (function), waits in spans (wait), and calls to databases and services (database, remote). " +
-			"operation is the endpoint with the most of it; line is the line with the most weight.",
+			"operation is the operation with most of the weight; line is the line with the most weight.",
 		request: func(in selectionInput) (string, url.Values) { return "flame", in.active() },
 		limit:   func(in selectionInput) int { return in.Limit },
 		keep:    []string{"measure", "total", "samples", "waiting", "causes", "omitted"},

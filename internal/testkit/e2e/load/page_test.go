@@ -22,7 +22,7 @@ import (
 
 const loadHead = `# Load
 
-How many profiles a collector handles per second and core, how much memory it uses, and how it behaves under overload. ` + "`make load`" + `
+This page shows how many profiles a collector handles per second and core, its memory use, and its behavior under overload. ` + "`make load`" + `
 writes this page in six minutes.
 
 - *Recorded*: profiles of up to 1 MB, recorded from real SDKs. V1 profiles, which the receiver links to their transactions, alternate with
