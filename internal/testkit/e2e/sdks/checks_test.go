@@ -67,11 +67,11 @@ func checkSDK(t *testing.T, s sdk, scenario string) row {
 		assert.Empty(t, more, "%s: came after all was there", path)
 	}
 
-	r := row{sdk: s, scenario: scenario, said: said, profiles: countProfiles(envelopes)}
+	r := row{sdk: s, scenario: scenario}
 	compareSent(t, envelopes, messages)
 	compareOut(t, envelopes, server.Taken())
 	r.spans = checkSaid(t, said, messages)
-	checkComplete(t, said, scenario, r.profiles)
+	checkComplete(t, said, scenario, countProfiles(envelopes))
 	profiles := readProfiles(t, messages[harness.ProfilesPath])
 	r.samples = countSamples(profiles)
 	if scenario != unprofiled {

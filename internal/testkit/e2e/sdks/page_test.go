@@ -25,9 +25,7 @@ type row struct {
 	sdk      sdk
 	missing  string // the reason why there was no run
 	scenario string
-	said     report
 	spans    map[string]string // names by trace and span ID
-	profiles int
 	samples  int64
 	shares   []share
 	links    links
