@@ -36,7 +36,7 @@ type request struct {
 	// Of the first envelope. Those before it were sent or dropped.
 	attempts    health.Message
 	begun       time.Time   // time of the first attempt
-	stopWaiting func() bool // of categoryQueue.waiting; nil = does not wait
+	stopWaiting func() bool // ends the count in categoryQueue.waiting; nil = does not wait
 
 	lost error // of the last envelope that was dropped
 }

@@ -4,10 +4,10 @@
 // All functions are pure: no clock, no logger, no network, no changes to the input. The translation
 // of Measure's formats is in measurereceiver/internal/frommeasure.
 //
-// Each direction has a package: fromsentry and tosentry. Package attr contains their shared code,
-// package exception that of exceptions.
-// The files named below are in fromsentry or attr; those under "OTLP to Sentry" are in tosentry,
-// toitems (logs and metrics) and toissues (events for exceptions).
+// Each direction has a package: fromsentry and tosentry. Package attr contains their shared code;
+// package exception reads and writes exceptions. The files named below are in fromsentry or attr;
+// those under "OTLP to Sentry" are in tosentry, toitems (logs and metrics) and toissues (events for
+// exceptions).
 //
 // # Profiles
 //

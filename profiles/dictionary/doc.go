@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dictionary writes and reads the tables that the profiles of an OTLP message
-// share. It depends only on pdata, not on components, transports or source formats. Package
-// conformance, beside it, checks messages.
+// Package dictionary writes and reads the tables that the profiles of an OTLP message share. It
+// depends only on pdata, not on components, transports or source formats. Package conformance,
+// beside it, checks messages.
 //
 // # Stability
 //

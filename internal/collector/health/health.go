@@ -28,8 +28,8 @@ const (
 	Failed           // for now
 )
 
-// VerdictOf returns the verdict of an HTTP status. Proxies send 408. Nobody requests 1xx, so it is
-// an error of the server.
+// VerdictOf returns the verdict of an HTTP status. Proxies send 408. A final status of 1xx is an
+// error of the server.
 func VerdictOf(status int) Verdict {
 	switch {
 	case status >= 200 && status < 300:

@@ -80,7 +80,7 @@
 //	timeline.go       applies the rule to the spans of a track; priority_queue.go is its heap
 //	span_tree.go      ancestors and descendants
 //	index.go          the lock of the index, and pauses
-//	store.go          what the index remembers: adds, moves and drops spans
+//	store.go          the content of the index: adds, moves and drops spans
 //	waiting.go        spans that wait for their segment
 //	sessions.go       sessions and tracks; program.go: spans that state no session
 //	shares.go         shares of tenants: which span is evicted first

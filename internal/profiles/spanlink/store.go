@@ -33,7 +33,7 @@ type Size struct {
 	Bytes           int64
 }
 
-// store is what the index remembers. It is not safe for concurrent use.
+// store is the content of the index. It is not safe for concurrent use.
 //
 // Each interval is found by its span and counts in the share of its tenant. It is on a track, among
 // the spans that wait for their segment, or neither: a segment that states no session. Between two

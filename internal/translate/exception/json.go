@@ -12,7 +12,7 @@ import (
 )
 
 // Lists writes the lists of an event as JSON without structs in between: an event has hundreds of
-// members, and reading them into structs took half of the time. It is an event.ListWriter.
+// members, and reading them into structs would take half of the time. It is an event.ListWriter.
 type Lists struct{ Attributes pcommon.Map }
 
 // kinds are the members of an object of Sentry's schema, from its table. Members that are not in

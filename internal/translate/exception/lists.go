@@ -23,8 +23,8 @@ const (
 	memberParent     = "parent_index"
 
 	// Symbolicated is the member with the names of a symbol file: in an exception that of its
-	// class, in a frame those of its functions, innermost first. They are none if the frame does
-	// not exist in the source code.
+	// class, in a frame those of its functions, innermost first. The list is empty if the frame
+	// does not exist in the source code.
 	Symbolicated = "symbolicated"
 )
 
