@@ -9,6 +9,7 @@ package inapp
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -110,9 +111,13 @@ func isGoApp(f Frame) bool {
 }
 
 // isSystemLibrary reports whether a path is a shared library, the kernel or a mapping of the
-// system. Profilers state the path or only the name.
+// system. Profilers state the path or only the name. On Windows, a program is often divided into
+// libraries: those with a path are the system's if they are in its folder.
 func isSystemLibrary(path string) bool {
-	name := path[strings.LastIndexByte(path, '/')+1:]
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	if strings.EqualFold(filepath.Ext(name), ".dll") {
+		return name == path || strings.Contains(strings.ToLower(path), `:\windows\`)
+	}
 	return hasPrefix(path, "/usr/lib", "/lib", "/System/", "[") || strings.Contains(name, ".so") || strings.HasSuffix(name, ".dylib") ||
 		hasPrefix(name, "vmlinux", "ld-")
 }
