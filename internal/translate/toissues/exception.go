@@ -11,7 +11,6 @@ import (
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/event"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/sentry/jsonscan"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/format/stacktext"
-	"github.com/otelcol-sentry/otelcol-sentry/internal/profiles/inapp"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/attr"
 	"github.com/otelcol-sentry/otelcol-sentry/internal/translate/exception"
 )
@@ -33,12 +32,6 @@ var stackLanguages = map[string]stacktext.Language{
 	"rust": stacktext.Native, "elixir": stacktext.Elixir,
 }
 
-// stackPlatforms maps languages to platforms, for resources without a platform.
-var stackPlatforms = map[stacktext.Language]string{
-	stacktext.Python: "python", stacktext.Java: "java", stacktext.JavaScript: "javascript", stacktext.DotNet: "csharp", stacktext.Go: "go",
-	stacktext.Ruby: "ruby", stacktext.PHP: "php", stacktext.Native: "native", stacktext.Elixir: "elixir",
-}
-
 func newException(attrs pcommon.Map, platform string) *parsed {
 	e := &parsed{Texts: exception.ReadReported(attrs), platform: platform} // Sentry does its own symbolication
 	trace, ok := stacktext.Parse(e.Stacktrace, stackLanguages[platform])
@@ -49,7 +42,7 @@ func newException(attrs pcommon.Map, platform string) *parsed {
 		e.takeHeadline()
 	}
 	if e.platform == "" || e.platform == otherPlatform {
-		e.platform = attr.FirstText(stackPlatforms[trace.Language], otherPlatform)
+		e.platform = attr.FirstText(exception.Platforms[trace.Language], otherPlatform)
 	}
 	e.kind = e.identify()
 	e.failure = e.kind
@@ -237,16 +230,12 @@ func paths(file string) (abs, name string) {
 	return "", name
 }
 
-// inApp reports whether a frame belongs to the application, by the rules for profiles. It is absent
-// for Java, because the project's settings decide.
+// inApp reports whether a frame belongs to the application. It is absent for Java, because the
+// project's settings decide.
 func (e *parsed) inApp(f *stacktext.Frame) jsonscan.Optional[bool] {
 	if e.trace.Language == stacktext.Java {
 		return jsonscan.Optional[bool]{}
 	}
-	frameType := attr.Platforms[stackPlatforms[e.trace.Language]].FrameType
-	if e.trace.Language == stacktext.Native { // as from profilers of Rust: with functions and files, rarely with binaries
-		frameType = attr.Platforms["rust"].FrameType
-	}
-	own, _ := inapp.Guess(inapp.Frame{Type: frameType, Function: f.Function, Module: f.Module, File: strings.ReplaceAll(f.File, `\`, "/"), Package: f.Package})
-	return jsonscan.Some(own && !f.Runtime)
+	own, _ := exception.InApp(e.trace.Language, f)
+	return jsonscan.Some(own)
 }

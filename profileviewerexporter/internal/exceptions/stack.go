@@ -71,7 +71,7 @@ func chainOf(attributes pcommon.Map) []thrown {
 			one.kind, one.message = first.kind, first.message
 		}
 		for _, f := range slices.Backward(e.Frames) {
-			one.add(textFrame(&f))
+			one.add(textFrame(trace.Language, &f))
 		}
 		chain = append(chain, one)
 	}
@@ -86,20 +86,12 @@ func (e *thrown) add(f frame) {
 	e.frames = append(e.frames, f)
 }
 
-func textFrame(f *stacktext.Frame) frame {
+func textFrame(language stacktext.Language, f *stacktext.Frame) frame {
 	out := frame{function: f.Function, module: f.Module, file: f.File, line: int64(f.Line), column: int64(f.Column), source: f.Source}
-	out.guessInApp(f.Package)
-	if f.Runtime {
-		no := false
-		out.inApp, out.guess = &no, true
+	if own, known := exception.InApp(language, f); known {
+		out.inApp, out.guess = &own, true
 	}
 	return out
-}
-
-func (f *frame) guessInApp(library string) {
-	if own, known := inapp.Guess(inapp.Frame{Function: f.function, Module: f.module, File: f.file, Package: library}); known {
-		f.inApp, f.guess = &own, true
-	}
 }
 
 // structured returns the exceptions of an event. A thrown exception without a stack has that of its
@@ -209,8 +201,8 @@ func structuredFrame(f *event.EventFrame) frame {
 	}
 	if own := f.InApp.Value; f.InApp.Set {
 		out.inApp = &own
-	} else {
-		out.guessInApp(f.Package)
+	} else if own, known := inapp.Guess(inapp.Frame{Function: out.function, Module: out.module, File: out.file, Package: f.Package}); known {
+		out.inApp, out.guess = &own, true
 	}
 	return out
 }

@@ -25,10 +25,10 @@ func chanceOf(before, after int64, boxes int) chance {
 	return chance{float64(before), float64(after), errorRate / float64(boxes)}
 }
 
-// approximate is the minimum variance for the normal approximation. It bounds the number of terms of
-// the exact test to a few hundred. maxExact is the number of samples up to which the exact test is
-// exact: pprof's values are counts that clients state, and floating-point numbers from 2^53 on are
-// not integers, so that the terms would not decrease.
+// approximate is the minimum variance for the normal approximation. It bounds the number of terms
+// of the exact test to a few hundred. maxExact is the number of samples up to which the exact test
+// is exact: pprof's values are counts that clients state, and floating-point numbers from 2^53 on
+// are not integers, so that the terms would not decrease.
 const (
 	approximate = 1000
 	maxExact    = 1 << 40
