@@ -163,7 +163,7 @@ relay: ## Compare scrubbing with Sentry's library on VALUES (100000) generated v
 relay-ingest: build ## Judge sentry_envelope by what Sentry's ingest stores: RELAY is a relay with the feature processing; needs redis-server
 	RELAY=$(abspath $(RELAY)) go test ./internal/testkit/e2e/ingest -tags ingest -count=1 -timeout 40m -v
 
-bench-relay: build ## Compare the cost of requests with RELAY, one after the other in three turns, at RATE (100) requests per second; six minutes on an idle machine
+bench-relay: build ## Compare the cost of requests with RELAY, one after the other in three turns, at RATE (100) requests per second; four minutes on an idle machine, and needs redis-server
 	RELAY=$(abspath $(RELAY)) go test ./internal/testkit/e2e/ingest -tags ingest -run TestCost -count=1 -timeout 1h -v -args -cost -rate $(or $(RATE),100)
 
 symbolic: ## Compare source maps and ProGuard mappings (MAPPINGS, a list with colons) with Sentry's library, at PLACES (20000) random places of each file; needs python3 and npm
