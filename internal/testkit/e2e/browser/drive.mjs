@@ -2,9 +2,9 @@
 //
 // Starts Chromium and runs scenarios in it, several at a time. A line of JSON on standard input, {"id", "scenario", "url", "folder"}, opens the
 // URL in a new, empty context (own storage, cache and cookies) and runs the scenario: a module whose default export takes the page,
-// the URL and the folder, if there is one. For each scenario a line on standard output reports what the page did: its requests to other origins with their
-// answers, preflights among them, and its errors; and what the scenario returns, as result, or why it failed, as failure. The end of
-// standard input ends Chromium.
+// the URL and the folder, if there is one. For each scenario a line on standard output reports what the page did: its requests to other
+// origins with their answers, preflights among them, and its errors; and what the scenario returns, as result, or why it failed and what
+// the page showed, as failure. The end of standard input ends Chromium.
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
 
@@ -21,7 +21,7 @@ const running = new Set();
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, scenario, url, folder } = JSON.parse(line);
   const done = run(scenario, url, folder)
-    .catch((error) => ({ failure: String(error?.stack ?? error) }))
+    .catch((error) => ({ failure: [error?.cause, error].map((e) => e?.stack ?? '').join('\n') }))
     .then((report) => { console.log(JSON.stringify({ id, ...report })); running.delete(done); });
   running.add(done);
 }
@@ -38,8 +38,12 @@ async function run(scenario, given, folder) {
     const page = await context.newPage();
     const traffic = await listen(page, new URL(url).origin);
     await page.goto(url);
-    const result = await (await import(scenario)).default(page, url, folder);
-    return { ...traffic, result };
+    try {
+      return { ...traffic, result: await (await import(scenario)).default(page, url, folder) };
+    } catch (error) {
+      const text = await page.innerText('body').catch(() => '(closed)');
+      throw new Error(`${page.url()} shows ${JSON.stringify(text.slice(0, 1000))}`, { cause: error });
+    }
   } finally {
     await context.close();
   }

@@ -27,7 +27,6 @@ export default async function (page, url) {
   });
   const row = (text) => page.waitForSelector(`.records .body:text-is("${text}")`);
   const go = (hash) => page.evaluate((hash) => { location.hash = hash; }, hash);
-  page.setDefaultTimeout(60_000);
   await page.evaluate(() => { globalThis.unloaded = 'no'; });
   const sent = [];
   page.on('request', (request) => sent.push(new URL(request.url()).pathname));

@@ -2,7 +2,6 @@
 export default async function (page, url) {
   const api = async (path) => (await fetch(new URL('/api/' + path, url))).json();
   const spans = [];
-  page.setDefaultTimeout(60_000);
   const { traces } = await api('traces?sort=-profiles');
   for (const trace of traces.filter((t) => t.profiles > 0)) {
     const span = (await api(`traces/${trace.id}`)).span_list.filter((s) => s.samples > 0).sort((a, b) => b.samples - a.samples)[0];

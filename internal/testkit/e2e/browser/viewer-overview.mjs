@@ -17,7 +17,6 @@ export default async function (page, url) {
     assert.deepEqual(await links(label), wanted);
   };
   const ids = (list) => list.map((entry) => entry.id);
-  page.setDefaultTimeout(60_000);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 1440, height: 900 });
 
