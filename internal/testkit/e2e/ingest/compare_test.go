@@ -90,9 +90,17 @@ func clientOutcomes(all []stored, project int) map[string]float64 {
 }
 
 // sessions returns the release health of a project by release, environment and status. Errored
-// sessions are distinct IDs, or numbers of an aggregate.
+// sessions are distinct IDs, or numbers of an aggregate; users are distinct.
 func sessions(all []stored, project int) map[string]float64 {
-	counts, errored := map[string]float64{}, map[string]bool{}
+	counts, seen := map[string]float64{}, map[string]bool{}
+	distinct := func(of string, set any) {
+		for _, v := range values(set) {
+			if id := fmt.Sprint(of, v); !seen[id] {
+				seen[id] = true
+				counts[of]++
+			}
+		}
+	}
 	for i := range all {
 		m := &all[i]
 		if m.kind != "session metric" || m.project != project {
@@ -105,12 +113,13 @@ func sessions(all []stored, project int) map[string]float64 {
 			status := strings.TrimSuffix(fmt.Sprint(tags["session.status"]), "_preaggr")
 			counts[of+status] += number(m.body["value"])
 		case "s:sessions/error@none":
-			for _, v := range values(m.body["value"]) {
-				if id := fmt.Sprint(of, v); !errored[id] {
-					errored[id] = true
-					counts[of+"errored"]++
-				}
+			distinct(of+"errored", m.body["value"])
+		case "s:sessions/user@none":
+			users := "users"
+			if status, ok := tags["session.status"].(string); ok {
+				users = status + " " + users
 			}
+			distinct(of+users, m.body["value"])
 		}
 	}
 	return counts

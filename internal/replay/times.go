@@ -19,9 +19,10 @@ var (
 	// milliseconds.
 	number = regexp.MustCompile(`"([^"\\]*)"\s*:\s*(\d{13}|\d{10})(?:\.\d+)?\s*[,}\]]`)
 
-	// measured matches a member with the time when the data of an envelope was measured or sent. It
-	// excludes milliseconds: those of node's measurements are in the future.
-	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
+	// measured matches a member with the time when the data of an envelope was measured or sent;
+	// sessions may have only the time of their start. It excludes milliseconds: those of node's
+	// measurements are in the future.
+	measured = regexp.MustCompile(`"(?:timestamp|start_timestamp|end_timestamp|sent_at|started)"\s*:\s*(?:(\d{10})(?:\.\d+)?\s*[,}\]]|"([^"]+)")`)
 
 	// nanos matches a text that may be unix time in nanoseconds, and the name of its member, if it
 	// is an OTLP time.

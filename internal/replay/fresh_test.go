@@ -207,6 +207,12 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// TestFreshenSessions: the only time of a session may be its start.
+func TestFreshenSessions(t *testing.T) {
+	fresh := Freshen([][]byte{[]byte("{}\n" + `{"type":"sessions"}` + "\n" + `{"aggregates":[{"started":"2026-11-21T01:24:00.5Z","exited":8}]}`)}, testNow)
+	assert.Contains(t, string(fresh[0]), `"started":"`+testNow.Add(-time.Second).UTC().Format("2006-01-02T15:04:05")+`.5Z"`)
+}
+
 // TestFreshenOTLP: IDs of profiler sessions are in the dictionary, with their name in another
 // table.
 func TestFreshenOTLP(t *testing.T) {
