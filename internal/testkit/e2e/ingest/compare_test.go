@@ -156,7 +156,7 @@ func identified(all []stored, project int) map[string]*stored {
 		case "profile_chunk":
 			id = fmt.Sprint(s.body["chunk_id"])
 		case "log":
-			id = fmt.Sprint(s.body["trace_id"], attributes["sentry.span_id"], attributes["sentry.body"])
+			id = fmt.Sprint(s.body["trace_id"], attributes["sentry.body"])
 		case "trace_metric":
 			id = fmt.Sprint(s.body["trace_id"], attributes["sentry.metric_name"], attributes["sentry.metric_type"], attributes["sentry.value"], attributes["sentry.span_id"])
 		default:
@@ -177,7 +177,7 @@ func differences(all []stored) rows {
 	for id, s := range sent {
 		g := got[id]
 		if g == nil {
-			found.add("- "+s.kind, id)
+			found.add("- "+s.kind, id+" "+s.raw)
 			continue
 		}
 		a, b := fields(s.body), fields(g.body)
@@ -196,7 +196,7 @@ func differences(all []stored) rows {
 	}
 	for id, g := range got {
 		if sent[id] == nil {
-			found.add("+ "+g.kind, id)
+			found.add("+ "+g.kind, id+" "+g.raw)
 		}
 	}
 	return found
