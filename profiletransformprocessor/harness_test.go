@@ -31,6 +31,7 @@ import (
 	"go.uber.org/zap/zapcore"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 	"github.com/otelcol-sentry/otelcol-sentry/profiles/dictionary"
 )
 
@@ -252,7 +253,7 @@ func newMemoryStorage() *memoryStorage { return &memoryStorage{values: map[strin
 
 func (m *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
 	m.open++
-	return m, nil
+	return journaltest.Client{Batches: m}, nil
 }
 
 // fails makes every operation fail, or stops that.
@@ -263,20 +264,6 @@ func (m *memoryStorage) fails(fail bool) {
 }
 
 func (m *memoryStorage) Close(context.Context) error { m.open--; return nil }
-
-func (m *memoryStorage) Get(ctx context.Context, key string) ([]byte, error) {
-	op := storage.GetOperation(key)
-	err := m.Batch(ctx, op)
-	return op.Value, err
-}
-
-func (m *memoryStorage) Set(ctx context.Context, key string, value []byte) error {
-	return m.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (m *memoryStorage) Delete(ctx context.Context, key string) error {
-	return m.Batch(ctx, storage.DeleteOperation(key))
-}
 
 func (m *memoryStorage) Batch(_ context.Context, ops ...*storage.Operation) error {
 	time.Sleep(m.pause(ops))

@@ -54,26 +54,12 @@ func (d *disk) requests() (n int) {
 }
 
 func (d *disk) GetClient(_ context.Context, _ component.Kind, owner component.ID, signal string) (storage.Client, error) {
-	return &diskClient{d, owner.String() + "|" + signal + "|"}, nil
+	return journaltest.Client{Batches: &diskClient{d, owner.String() + "|" + signal + "|"}}, nil
 }
 
 type diskClient struct {
 	*disk
 	prefix string
-}
-
-func (c *diskClient) Get(ctx context.Context, key string) ([]byte, error) {
-	op := storage.GetOperation(key)
-	err := c.Batch(ctx, op)
-	return op.Value, err
-}
-
-func (c *diskClient) Set(ctx context.Context, key string, value []byte) error {
-	return c.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (c *diskClient) Delete(ctx context.Context, key string) error {
-	return c.Batch(ctx, storage.DeleteOperation(key))
 }
 
 func (c *diskClient) Batch(_ context.Context, ops ...*storage.Operation) error {

@@ -11,6 +11,8 @@ import (
 
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/extension/xextension/storage"
+
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 )
 
 // memoryStorage is a storage extension. Like a disk, it outlives the tees that use it.
@@ -27,21 +29,7 @@ type memoryStorage struct {
 }
 
 func (s *memoryStorage) GetClient(context.Context, component.Kind, component.ID, string) (storage.Client, error) {
-	return s, nil
-}
-
-func (s *memoryStorage) Get(ctx context.Context, key string) ([]byte, error) {
-	op := storage.GetOperation(key)
-	err := s.Batch(ctx, op)
-	return op.Value, err
-}
-
-func (s *memoryStorage) Set(ctx context.Context, key string, value []byte) error {
-	return s.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (s *memoryStorage) Delete(ctx context.Context, key string) error {
-	return s.Batch(ctx, storage.DeleteOperation(key))
+	return journaltest.Client{Batches: s}, nil
 }
 
 // Batch executes all operations or none, like a transaction.

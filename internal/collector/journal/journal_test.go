@@ -22,6 +22,7 @@ import (
 	"go.opentelemetry.io/collector/extension/xextension/storage"
 
 	"github.com/otelcol-sentry/otelcol-sentry/internal/collector"
+	"github.com/otelcol-sentry/otelcol-sentry/internal/collector/journal/journaltest"
 )
 
 // disk is a storage that can fail, fill up or block. Its transactions are complete or have no
@@ -37,20 +38,6 @@ type disk struct {
 }
 
 func newDisk() *disk { return &disk{values: map[string][]byte{}} }
-
-func (d *disk) Get(ctx context.Context, key string) ([]byte, error) {
-	o := storage.GetOperation(key)
-	err := d.Batch(ctx, o)
-	return o.Value, err
-}
-
-func (d *disk) Set(ctx context.Context, key string, value []byte) error {
-	return d.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (d *disk) Delete(ctx context.Context, key string) error {
-	return d.Batch(ctx, storage.DeleteOperation(key))
-}
 
 func (d *disk) Close(context.Context) error { return nil }
 
@@ -119,7 +106,7 @@ func start(t *testing.T, d *disk) *run {
 	t.Helper()
 	r := &run{t: t}
 	var err error
-	r.Journal, err = Open(t.Context(), d, Options{
+	r.Journal, err = Open(t.Context(), journaltest.Client{Batches: d}, Options{
 		Failed: func(operation string, _ error) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -368,7 +355,7 @@ func TestDamagedRange(t *testing.T) {
 	}
 	d := newDisk()
 	d.err = errors.New("broken")
-	_, err := Open(t.Context(), d, Options{})
+	_, err := Open(t.Context(), journaltest.Client{Batches: d}, Options{})
 	assert.ErrorContains(t, err, "broken")
 }
 

@@ -53,20 +53,6 @@ func (d *disk) content() map[string][]byte {
 	return maps.Clone(d.values)
 }
 
-func (d *disk) Get(ctx context.Context, key string) ([]byte, error) {
-	o := storage.GetOperation(key)
-	err := d.Batch(ctx, o)
-	return o.Value, err
-}
-
-func (d *disk) Set(ctx context.Context, key string, value []byte) error {
-	return d.Batch(ctx, storage.SetOperation(key, value))
-}
-
-func (d *disk) Delete(ctx context.Context, key string) error {
-	return d.Batch(ctx, storage.DeleteOperation(key))
-}
-
 func (d *disk) Close(context.Context) error { d.closed = true; return nil }
 
 func (d *disk) Batch(_ context.Context, operations ...*storage.Operation) error {
@@ -102,7 +88,7 @@ func start(t *testing.T, d *disk, maxBytes int64) *run {
 	t.Helper()
 	r := &run{t: t, store: store.New(maxBytes, time.Hour)}
 	var err error
-	r.history, err = Open(t.Context(), d, r.store, func(operation string, _ error) {
+	r.history, err = Open(t.Context(), journaltest.Client{Batches: d}, r.store, func(operation string, _ error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.failures = append(r.failures, operation)
@@ -317,7 +303,7 @@ func TestFailingStorage(t *testing.T) {
 func TestUnreadableRange(t *testing.T) {
 	d := newDisk()
 	d.fail(errors.New("broken"))
-	_, err := Open(t.Context(), d, store.New(1<<20, time.Hour), nil)
+	_, err := Open(t.Context(), journaltest.Client{Batches: d}, store.New(1<<20, time.Hour), nil)
 	assert.ErrorContains(t, err, "broken")
 	assert.True(t, d.closed)
 }
@@ -390,7 +376,7 @@ func TestEarlierStorage(t *testing.T) {
 	for range 2 {
 		r := &run{t: t, store: store.New(1<<20, 100*365*24*time.Hour)}
 		var err error
-		r.history, err = Open(t.Context(), d, r.store, func(operation string, err error) { assert.NoError(t, err, operation) })
+		r.history, err = Open(t.Context(), journaltest.Client{Batches: d}, r.store, func(operation string, err error) { assert.NoError(t, err, operation) })
 		require.NoError(t, err)
 		r.loaded()
 		require.Len(t, r.content(), 3)
